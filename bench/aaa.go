@@ -18,7 +18,10 @@ import (
 func (b *bench) startNginx(ctx context.Context) (s *rig.Side, stop func(), err error) {
 	for _, tool := range []string{"nginx", "openssl"} {
 		if _, err := exec.LookPath(tool); err != nil {
-			fmt.Printf("   LEFT OUT: %s is not installed, so nothing is compared with nginx auth_basic\n", tool)
+			fmt.Printf(
+				"   LEFT OUT: %s is not installed, so nothing is compared with nginx auth_basic\n",
+				tool,
+			)
 			return nil, func() {}, nil
 		}
 	}
@@ -38,14 +41,24 @@ events { worker_connections 512; }
 http { access_log off; keepalive_requests 1000000000; client_body_temp_path %[1]s; proxy_temp_path %[1]s; fastcgi_temp_path %[1]s; uwsgi_temp_path %[1]s; scgi_temp_path %[1]s;
   server { listen %[2]s; root %[1]s/www; location / { auth_basic application; auth_basic_user_file %[1]s/users; } } }
 `, dir, addr)
-	if err := rig.Write(dir, map[string]string{"conf": conf, "users": "admin:" + string(hash), "www/page": strings.Repeat("x", 1024)}); err != nil {
+	if err := rig.Write(
+		dir,
+		map[string]string{
+			"conf":     conf,
+			"users":    "admin:" + string(hash),
+			"www/page": strings.Repeat("x", 1024),
+		},
+	); err != nil {
 		return nil, nil, err
 	}
 	// The workers run as another user and must reach the files.
 	if err := os.Chmod(b.dir, 0o755); err != nil {
 		return nil, nil, err
 	}
-	server, err := harness.Serve(addr, exec.Command("nginx", "-c", filepath.Join(dir, "conf"), "-p", dir))
+	server, err := harness.Serve(
+		addr,
+		exec.Command("nginx", "-c", filepath.Join(dir, "conf"), "-p", dir),
+	)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -65,6 +78,9 @@ func (b *bench) aaaPart(ctx context.Context) error {
 			lines = append(lines, l)
 		}
 	}
-	b.notes = append(b.notes, "## Access control (`go test -bench … ./host/internal/aaa/...`)\n\nRule matching and policy decisions must not allocate; a decision with 10,000 policies may cost twice one with 10.\n\n```\n"+strings.Join(lines, "\n")+"\n```")
+	b.notes = append(
+		b.notes,
+		"## Access control (`go test -bench … ./host/internal/aaa/...`)\n\nRule matching and policy decisions must not allocate; a decision with 10,000 policies may cost twice one with 10.\n\n```\n"+strings.Join(lines, "\n")+"\n```",
+	)
 	return nil
 }

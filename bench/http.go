@@ -29,29 +29,53 @@ const (
 )
 
 // newHTTPSide loads a server, of process pid, with one request on n connections; ours is it if it is a controller.
-func newHTTPSide(n int, addr string, pid int, ours *rig.Controller, method, path, authorization string, body []byte) *rig.Side {
+func newHTTPSide(
+	n int,
+	addr string,
+	pid int,
+	ours *rig.Controller,
+	method, path, authorization string,
+	body []byte,
+) *rig.Side {
 	req := load.Request(method, addr, path, authorization, body)
-	s := &rig.Side{Name: path, Last: ours, Run: func(ctx context.Context, d time.Duration) (load.Result, error) {
-		return load.Run(ctx, addr, req, n, d)
-	}}
+	s := &rig.Side{
+		Name: path,
+		Last: ours,
+		Run: func(ctx context.Context, d time.Duration) (load.Result, error) {
+			return load.Run(ctx, addr, req, n, d)
+		},
+	}
 	if pid != 0 {
-		s.Costs = []rig.Cost{{Name: "CPU", Used: func() time.Duration { return rig.UsedByAll(pid) }}}
+		s.Costs = []rig.Cost{{
+			Name: "CPU",
+			Used: func() time.Duration { return rig.UsedByAll(pid) },
+		}}
 	}
 	return s
 }
 
 func (b *bench) compareSides(ctx context.Context, sides ...*rig.Side) error {
-	return rig.Comparison{Rounds: b.rounds, Duration: b.duration, Profile: func(s *rig.Side) string {
-		if b.profiles == "" {
-			return ""
-		}
-		return filepath.Join(b.profiles, strings.NewReplacer("/", "_", ":", "_").Replace(s.Name)+".pprof")
-	}}.Run(ctx, sides...)
+	return rig.Comparison{
+		Rounds:   b.rounds,
+		Duration: b.duration,
+		Profile: func(s *rig.Side) string {
+			if b.profiles == "" {
+				return ""
+			}
+			return filepath.Join(
+				b.profiles,
+				strings.NewReplacer("/", "_", ":", "_").Replace(s.Name)+".pprof",
+			)
+		},
+	}.Run(ctx, sides...)
 }
 
 func (b *bench) addComparisonRow(what string, ours, peer *rig.Side, target string) {
 	rate, _ := ours.Against(peer)
-	b.rows = append(b.rows, row{what, ours.Describe(), peer.Describe(), fmt.Sprintf("%.2f", rate), target})
+	b.rows = append(
+		b.rows,
+		row{what, ours.Describe(), peer.Describe(), fmt.Sprintf("%.2f", rate), target},
+	)
 }
 
 // startController runs a controller with a home of its own below b.dir.
@@ -60,7 +84,11 @@ func (b *bench) startController(home string, environ ...string) (*rig.Controller
 }
 
 // withEcho starts a controller with the plugin that does nothing installed.
-func (b *bench) withEcho(ctx context.Context, home string, environ ...string) (*rig.Controller, error) {
+func (b *bench) withEcho(
+	ctx context.Context,
+	home string,
+	environ ...string,
+) (*rig.Controller, error) {
 	_ = os.RemoveAll(filepath.Join(b.dir, home))
 	c, err := b.startController(home, environ...)
 	if err != nil {
@@ -75,7 +103,11 @@ func (b *bench) withEcho(ctx context.Context, home string, environ ...string) (*
 			"  depends: [ctl-restconf]\n  plugins: [{name: bench-echo}]\n  facets: [{facet: rest, plugin: bench-echo}]\n"})
 	}
 	if err == nil {
-		_, err = c.Ctl(ctx, "feature:repo-add --unsigned "+filepath.Join(c.Home, "bench.yaml"), "feature:install bench-echo")
+		_, err = c.Ctl(
+			ctx,
+			"feature:repo-add --unsigned "+filepath.Join(c.Home, "bench.yaml"),
+			"feature:install bench-echo",
+		)
 	}
 	if err != nil {
 		c.Stop()
@@ -85,19 +117,37 @@ func (b *bench) withEcho(ctx context.Context, home string, environ ...string) (*
 }
 
 // againstBare compares a request to the controller with one to the bare peer.
-func (b *bench) againstBare(ctx context.Context, what, target, method, path string, body []byte, barePath string, bareBody []byte) (ours, peer *rig.Side, err error) {
+func (b *bench) againstBare(
+	ctx context.Context,
+	what, target, method, path string,
+	body []byte,
+	barePath string,
+	bareBody []byte,
+) (ours, peer *rig.Side, err error) {
 	c, err := b.withEcho(ctx, "h")
 	if err != nil {
 		return nil, nil, err
 	}
 	defer c.Stop()
-	bare, err := harness.Launch(":", exec.Command(b.binPath("baseline"), filepath.Join(b.dir, "echo", "echo")))
+	bare, err := harness.Launch(
+		":",
+		exec.Command(b.binPath("baseline"), filepath.Join(b.dir, "echo", "echo")),
+	)
 	if err != nil {
 		return nil, nil, err
 	}
 	defer bare.Stop()
 	ours = newHTTPSide(connections, c.HTTP, c.PID, c, method, path, basic, body)
-	peer = newHTTPSide(connections, strings.TrimSpace(bare.Line), bare.PID, nil, method, barePath, "", bareBody)
+	peer = newHTTPSide(
+		connections,
+		strings.TrimSpace(bare.Line),
+		bare.PID,
+		nil,
+		method,
+		barePath,
+		"",
+		bareBody,
+	)
 	if err := b.compareSides(ctx, ours, peer); err != nil {
 		return nil, nil, err
 	}
@@ -113,14 +163,26 @@ func (b *bench) rpcPart(ctx context.Context) error {
 	}
 	o, _ := ours.Median()
 	p, _ := peer.Median()
-	b.rows = append(b.rows, row{"the same, p99 (lower is better)", o.P99.String(), p.P99.String(), fmt.Sprintf("%.2f", rig.Ratio(o.P99, p.P99)), "≤ 2"})
+	b.rows = append(
+		b.rows,
+		row{"the same, p99 (lower is better)", o.P99.String(), p.P99.String(), fmt.Sprintf("%.2f", rig.Ratio(o.P99, p.P99)), "≤ 2"},
+	)
 	return nil
 }
 
 const stays = "/restconf/yang-library-version" // a request that stays in the host
 
 func (b *bench) noopPart(ctx context.Context) error {
-	_, _, err := b.againstBare(ctx, "authenticated request that stays in the host ÷ bare mux", "≥ 0.75", "GET", stays, nil, "/none", nil)
+	_, _, err := b.againstBare(
+		ctx,
+		"authenticated request that stays in the host ÷ bare mux",
+		"≥ 0.75",
+		"GET",
+		stays,
+		nil,
+		"/none",
+		nil,
+	)
 	return err
 }
 
@@ -155,9 +217,19 @@ func (b *bench) authPart(ctx context.Context) error {
 		return err
 	}
 	if nginx != nil {
-		b.addComparisonRow("Basic ÷ nginx auth_basic (apr1) on a file of 1 KiB", withBasic, nginx, "side by side")
+		b.addComparisonRow(
+			"Basic ÷ nginx auth_basic (apr1) on a file of 1 KiB",
+			withBasic,
+			nginx,
+			"side by side",
+		)
 	}
-	b.addComparisonRow("Basic, verified login cached ÷ access control off (`/** = anon`)", withBasic, none, "≥ 0.85")
+	b.addComparisonRow(
+		"Basic, verified login cached ÷ access control off (`/** = anon`)",
+		withBasic,
+		none,
+		"≥ 0.85",
+	)
 	b.addComparisonRow("Bearer ÷ access control off", withToken, none, "≥ 0.85")
 	return nil
 }
@@ -173,7 +245,14 @@ func (b *bench) startOpenController() (*rig.Controller, error) {
 	c.Stop()
 	text, err := os.ReadFile(filepath.Join(c.Home, "etc", "sec.ini"))
 	if err == nil {
-		err = rig.Write(c.Home, map[string]string{"etc/sec.ini": strings.ReplaceAll(string(text), "/** = authcBasic, dynamicAuthorization", "/** = anon")})
+		err = rig.Write(
+			c.Home,
+			map[string]string{"etc/sec.ini": strings.ReplaceAll(
+				string(text),
+				"/** = authcBasic, dynamicAuthorization",
+				"/** = anon",
+			)},
+		)
 	}
 	if err != nil {
 		return nil, err
@@ -182,8 +261,20 @@ func (b *bench) startOpenController() (*rig.Controller, error) {
 }
 
 func requestBearerToken(ctx context.Context, addr string) (string, error) {
-	form := url.Values{"grant_type": {"password"}, "username": {"admin"}, "password": {"admin"}, "scope": {"sdn"}}
-	text, _, err := rig.Ask(ctx, http.DefaultClient, http.MethodPost, "http://"+addr+"/oauth2/token", "application/x-www-form-urlencoded", form.Encode())
+	form := url.Values{
+		"grant_type": {"password"},
+		"username":   {"admin"},
+		"password":   {"admin"},
+		"scope":      {"sdn"},
+	}
+	text, _, err := rig.Ask(
+		ctx,
+		http.DefaultClient,
+		http.MethodPost,
+		"http://"+addr+"/oauth2/token",
+		"application/x-www-form-urlencoded",
+		form.Encode(),
+	)
 	if err != nil {
 		return "", err
 	}

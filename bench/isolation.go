@@ -33,13 +33,21 @@ func (b *bench) isolationPart(ctx context.Context) error {
 			took[i] = append(took[i], time.Since(began))
 		}
 	}
-	b.addDurationRow("plugin:restart, isolated; the same without isolation", rig.At(took[0], 50), rig.At(took[1], 50), "< 10 ms more")
+	b.addDurationRow(
+		"plugin:restart, isolated; the same without isolation",
+		rig.At(took[0], 50),
+		rig.At(took[1], 50),
+		"< 10 ms more",
+	)
 	one := func(c *rig.Controller) *rig.Side {
 		return newHTTPSide(1, c.HTTP, 0, nil, "POST", echo, basic, []byte(`{"input":`+echoed+`}`))
 	}
 	mine, free := one(on), one(off)
 	// Short turns: both sides see the same of what else the machine does.
-	if err := (rig.Comparison{Rounds: b.rounds * restarts, Duration: b.duration / restarts}).Run(ctx, mine, free); err != nil {
+	if err := (rig.Comparison{
+		Rounds:   b.rounds * restarts,
+		Duration: b.duration / restarts,
+	}).Run(ctx, mine, free); err != nil {
 		return err
 	}
 	m, _ := mine.Median()
@@ -52,5 +60,9 @@ func (b *bench) isolationPart(ctx context.Context) error {
 // addDurationRow adds a row about two times: lower is better.
 func (b *bench) addDurationRow(what string, ours, peer time.Duration, target string) {
 	b.rows = append(b.rows, row{what, ours.Round(time.Microsecond).String(), peer.Round(time.Microsecond).String(),
-		fmt.Sprintf("%.3f, %v more", rig.Ratio(ours, peer), (ours - peer).Round(time.Microsecond)), target})
+		fmt.Sprintf(
+			"%.3f, %v more",
+			rig.Ratio(ours, peer),
+			(ours - peer).Round(time.Microsecond),
+		), target})
 }

@@ -47,31 +47,68 @@ var parts = []part{
 	{"aaa", "rules, policies, tokens, logins, 100,000 users (Go benchmarks)", (*bench).aaaPart},
 	{"start", "from exec to ready with all installed features; memory at rest", (*bench).startPart},
 	{"isolation", "a plugin's start, and calls to it, with isolation and without", (*bench).isolationPart},
-	{"realm", "logins through the LDAP realm, against bare go-ldap at the same slapd (bench/realm)", newProgramPart("Logins through the LDAP realm (`make build && go run ./bench/realm`)", "realm", timedArgs("-bin", "bin"))},
-	{"switch", "discovery and tables, against gosnmp and snmpbulkwalk (bench/switch)", newProgramPart("Switch plugin (`go run ./bench/switch`)", "switch", fixedArgs())},
+	{"realm", "logins through the LDAP realm, against bare go-ldap at the same slapd (bench/realm)", newProgramPart(
+		"Logins through the LDAP realm (`make build && go run ./bench/realm`)",
+		"realm",
+		timedArgs("-bin", "bin"),
+	)},
+	{"switch", "discovery and tables, against gosnmp and snmpbulkwalk (bench/switch)", newProgramPart(
+		"Switch plugin (`go run ./bench/switch`)",
+		"switch",
+		fixedArgs(),
+	)},
 	{"scale", "discovery of 5,000 switches of 48 ports, some of them dead, lossy or looping, against gosnmp at the others (bench/switch)", (*bench).scalePart},
 	{"store", "datastore engines against bare Badger and etcd, and a store after 100,000 writes of the same keys (host/internal/datastore/storebench)",
-		newProgramPart("Datastore (`go run ./host/internal/datastore/storebench`)\n\nWrites are on the disk when they are acknowledged. Asked for after earlier writes: ratios of 0.95 at least, disk bounded.", "storebench", timedArgs("-dir", "."))},
+		newProgramPart(
+			"Datastore (`go run ./host/internal/datastore/storebench`)\n\nWrites are on the disk when they are acknowledged. Asked for after earlier writes: ratios of 0.95 at least, disk bounded.",
+			"storebench",
+			timedArgs("-dir", "."),
+		)},
 	{"restconf", "a list of 10,000 entries read and written, against encoding/json; 1,000 readers of a stream (bench/restconf)", (*bench).restconfPart},
-	{"bier", "channels deployed to 1000 routers, against bare edit-config and commit (bench/bier)", newProgramPart("BIER (`go run ./bench/bier`)", "bier", fixedArgs())},
+	{"bier", "channels deployed to 1000 routers, against bare edit-config and commit (bench/bier)", newProgramPart(
+		"BIER (`go run ./bench/bier`)",
+		"bier",
+		fixedArgs(),
+	)},
 }
 
 func main() {
 	duration := flag.Duration("d", 4*time.Second, "length of one measurement")
 	rounds := flag.Int("rounds", 5, "measurements of each side, in turn; the median counts")
-	out := flag.String("o", "bench/RESULTS.md", "where the table is written; - for standard output only")
+	out := flag.String(
+		"o",
+		"bench/RESULTS.md",
+		"where the table is written; - for standard output only",
+	)
 	only := flag.String("only", "", "parts to run, separated by commas; empty = all")
 	without := flag.String("without", "", "parts to leave out, separated by commas, such as scale")
-	profiles := flag.String("profile", "", "directory for a CPU profile of the controller in each comparison's last round")
+	profiles := flag.String(
+		"profile",
+		"",
+		"directory for a CPU profile of the controller in each comparison's last round",
+	)
 	flag.Usage = printUsage
 	flag.Parse()
 	rig.Main(func(ctx context.Context) error {
-		return runBench(ctx, &bench{duration: *duration, rounds: *rounds, profiles: *profiles}, *only, *without, *out)
+		return runBench(
+			ctx,
+			&bench{
+				duration: *duration,
+				rounds:   *rounds,
+				profiles: *profiles,
+			},
+			*only,
+			*without,
+			*out,
+		)
 	})
 }
 
 func printUsage() {
-	fmt.Fprintln(flag.CommandLine.Output(), "usage: go run ./bench [flags], from the top of the tree\n\nParts:")
+	fmt.Fprintln(
+		flag.CommandLine.Output(),
+		"usage: go run ./bench [flags], from the top of the tree\n\nParts:",
+	)
 	for _, p := range parts {
 		fmt.Fprintf(flag.CommandLine.Output(), "  %-9s %s\n", p.name, p.about)
 	}
@@ -91,7 +128,8 @@ func chooseParts(only, without string) ([]part, error) {
 	}
 	var out []part
 	for _, p := range parts {
-		if (only == "" || slices.Contains(names(only), p.name)) && !slices.Contains(names(without), p.name) {
+		if (only == "" || slices.Contains(names(only), p.name)) &&
+			!slices.Contains(names(without), p.name) {
 			out = append(out, p)
 		}
 	}
@@ -119,7 +157,14 @@ func runBench(ctx context.Context, b *bench, only, without, out string) error {
 			return fmt.Errorf("%s: %w", p.name, err)
 		}
 		for _, r := range b.rows[before:] {
-			fmt.Printf("   %s: %s, peer %s, ratio %s (target %s)\n", r.what, r.ours, r.peer, r.ratio, r.target)
+			fmt.Printf(
+				"   %s: %s, peer %s, ratio %s (target %s)\n",
+				r.what,
+				r.ours,
+				r.peer,
+				r.ratio,
+				r.target,
+			)
 		}
 	}
 	text := b.formatResults(only, without)
@@ -151,7 +196,9 @@ func (b *bench) buildPrograms(ctx context.Context) error {
 	return nil
 }
 
-func (b *bench) binPath(name string) string { return filepath.Join(b.dir, "bin", name) }
+func (b *bench) binPath(name string) string {
+	return filepath.Join(b.dir, "bin", name)
+}
 
 func (b *bench) formatResults(only, without string) string {
 	var s strings.Builder

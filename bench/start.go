@@ -57,7 +57,11 @@ func (b *bench) startPart(ctx context.Context) error {
 		c.Stop()
 	}
 	b.rows = append(b.rows,
-		row{fmt.Sprintf("exec to ready with %d features, %d plugins", installed, len(plugins)), rig.At(took, 50).Round(time.Millisecond).String(), "–", "–", "≤ 1 s with 10 plugins"},
+		row{fmt.Sprintf(
+			"exec to ready with %d features, %d plugins",
+			installed,
+			len(plugins),
+		), rig.At(took, 50).Round(time.Millisecond).String(), "–", "–", "≤ 1 s with 10 plugins"},
 		row{"memory at rest (RSS): host; largest plugin", fmt.Sprintf("%d MiB; %d MiB", host>>10, largest>>10), "–", "–", "reported"},
 		row{"memory at rest (RSS): largest realm plugin", fmt.Sprintf("%.1f MiB", float64(realm)/1024), "–", "–", "≤ 18 MiB"})
 	return nil
@@ -76,7 +80,10 @@ func decodeConsoleList(ctx context.Context, c *rig.Controller, command string, i
 const partTime = 30 * time.Minute
 
 // newProgramPart runs a program that makes a comparison of its own, and keeps what it prints below a title.
-func newProgramPart(title, program string, args func(b *bench) []string) func(*bench, context.Context) error {
+func newProgramPart(
+	title, program string,
+	args func(b *bench) []string,
+) func(*bench, context.Context) error {
 	return func(b *bench, ctx context.Context) error {
 		ctx, cancel := context.WithTimeout(ctx, partTime)
 		defer cancel()
@@ -89,7 +96,9 @@ func newProgramPart(title, program string, args func(b *bench) []string) func(*b
 	}
 }
 
-func fixedArgs(args ...string) func(*bench) []string { return func(*bench) []string { return args } }
+func fixedArgs(args ...string) func(*bench) []string {
+	return func(*bench) []string { return args }
+}
 
 // timedArgs are the flags of programs that measure for as long as this one.
 func timedArgs(flag, dir string) func(b *bench) []string {
@@ -101,7 +110,11 @@ func timedArgs(flag, dir string) func(b *bench) []string {
 // scalePart is discovery with thousands of switches: all well, and some of them sick.
 func (b *bench) scalePart(ctx context.Context) error {
 	for _, args := range []string{"-switches 5000 -ports 48 -rounds 1", "-switches 5000 -ports 48 -rounds 1 -dead 1 -lossy 5 -looping 1"} {
-		err := newProgramPart("Switch plugin at scale (`go run ./bench/switch "+args+"`)", "switch", fixedArgs(strings.Fields(args)...))(b, ctx)
+		err := newProgramPart(
+			"Switch plugin at scale (`go run ./bench/switch "+args+"`)",
+			"switch",
+			fixedArgs(strings.Fields(args)...),
+		)(b, ctx)
 		if err != nil {
 			return err
 		}
@@ -117,5 +130,12 @@ func (b *bench) restconfPart(ctx context.Context) error {
 	}
 	defer c.Stop()
 	return newProgramPart("RESTCONF (`go run ./bench -only restconf`)", "restconf",
-		fixedArgs("-url", "http://"+c.HTTP, "-pid", strconv.Itoa(c.PID), "-rounds", strconv.Itoa(10*b.rounds)))(b, ctx)
+		fixedArgs(
+			"-url",
+			"http://"+c.HTTP,
+			"-pid",
+			strconv.Itoa(c.PID),
+			"-rounds",
+			strconv.Itoa(10*b.rounds),
+		))(b, ctx)
 }

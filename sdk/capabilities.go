@@ -43,13 +43,27 @@ type Plugin struct {
 // capabilities are all that a manifest may list. The name is that of the service in proto/, in lower case; the second
 // column its field of Plugin.
 var capabilities = []capability{
-	newCapability("operations", func(p *Plugin) operations.Handler { return p.Operations }, operations.Register),
-	newCapability("routes", func(p *Plugin) http.Handler { return p.Routes }, routes.Register),
-	newCapability("commands", func(p *Plugin) []commands.Command { return p.Commands }, commands.Register),
-	newCapability("realm", func(p *Plugin) realm.Factory { return p.Realm }, realm.Register),
-	newCapability("switchdriver", func(p *Plugin) switchdriver.Driver { return p.SwitchDriver }, switchdriver.Register),
-	newCapability("bierdriver", func(p *Plugin) bierdriver.Driver { return p.BierDriver }, bierdriver.Register),
-	newCapability("topology", func(p *Plugin) topology.Source { return p.Topology }, topology.Register),
+	newCapability("operations", func(p *Plugin) operations.Handler {
+		return p.Operations
+	}, operations.Register),
+	newCapability("routes", func(p *Plugin) http.Handler {
+		return p.Routes
+	}, routes.Register),
+	newCapability("commands", func(p *Plugin) []commands.Command {
+		return p.Commands
+	}, commands.Register),
+	newCapability("realm", func(p *Plugin) realm.Factory {
+		return p.Realm
+	}, realm.Register),
+	newCapability("switchdriver", func(p *Plugin) switchdriver.Driver {
+		return p.SwitchDriver
+	}, switchdriver.Register),
+	newCapability("bierdriver", func(p *Plugin) bierdriver.Driver {
+		return p.BierDriver
+	}, bierdriver.Register),
+	newCapability("topology", func(p *Plugin) topology.Source {
+		return p.Topology
+	}, topology.Register),
 }
 
 // capability is one row of the table.
@@ -61,7 +75,11 @@ type capability struct {
 }
 
 // newCapability makes a row. register gets the plugin's name, and a function for what serves, or why nothing does yet.
-func newCapability[T any](name string, field func(*Plugin) T, register func(grpc.ServiceRegistrar, string, func() (T, error))) capability {
+func newCapability[T any](
+	name string,
+	field func(*Plugin) T,
+	register func(grpc.ServiceRegistrar, string, func() (T, error)),
+) capability {
 	return capability{
 		name: name,
 		has: func(p *Plugin) bool {

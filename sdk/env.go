@@ -32,11 +32,15 @@ func (e *Env) DecodeConfig(v any) error {
 
 // HCLog returns a logger for libraries that log with go-hclog. What it logs goes where log/slog does: into the
 // controller's log, under plugin.NAME.
-func (e *Env) HCLog() hclog.Logger { return wire.HCLog(slog.Default(), slog.LevelError) }
+func (e *Env) HCLog() hclog.Logger {
+	return wire.HCLog(slog.Default(), slog.LevelError)
+}
 
 // Warn reports to the operator a setting that works but should be
 // known; shown when the plugin starts and by plugin:info. Call it within New.
-func (e *Env) Warn(text string) { e.warnings = append(e.warnings, text) }
+func (e *Env) Warn(text string) {
+	e.warnings = append(e.warnings, text)
+}
 
 // Duration is a time in settings, in Go's form: "1m30s". The plugin's schema should have
 // a pattern for it, so that a mistake is found where it was written.

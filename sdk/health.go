@@ -18,7 +18,12 @@ type health struct {
 	changed chan struct{} // closed and replaced by set
 }
 
-func newHealth() *health { return &health{since: time.Now(), changed: make(chan struct{})} }
+func newHealth() *health {
+	return &health{
+		since:   time.Now(),
+		changed: make(chan struct{}),
+	}
+}
 
 func (h *health) setHealth(v Health) {
 	h.mu.Lock()
@@ -34,7 +39,12 @@ func (h *health) setHealth(v Health) {
 func (h *health) healthResponse() (*pluginv1.HealthResponse, <-chan struct{}) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	r := &pluginv1.HealthResponse{State: healthStates[h.now.State], Reason: h.now.Reason, Details: h.now.Details, Since: timestamppb.New(h.since)}
+	r := &pluginv1.HealthResponse{
+		State:   healthStates[h.now.State],
+		Reason:  h.now.Reason,
+		Details: h.now.Details,
+		Since:   timestamppb.New(h.since),
+	}
 	return r, h.changed
 }
 
@@ -45,7 +55,11 @@ var healthStates = map[State]pluginv1.HealthResponse_State{
 	Failed:   pluginv1.HealthResponse_STATE_FAILED,
 }
 
-func (h *health) watchHealth(ctx context.Context, done <-chan struct{}, send func(*pluginv1.HealthResponse) error) error {
+func (h *health) watchHealth(
+	ctx context.Context,
+	done <-chan struct{},
+	send func(*pluginv1.HealthResponse) error,
+) error {
 	for {
 		r, changed := h.healthResponse()
 		if err := send(r); err != nil {

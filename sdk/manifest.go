@@ -70,10 +70,19 @@ type routeEntry struct {
 func (e routeEntry) toProto() *pluginv1.Route {
 	r := &pluginv1.Route{Path: e.Path, Summary: e.Summary}
 	for _, a := range e.Aliases {
-		r.Aliases = append(r.Aliases, &pluginv1.RouteAlias{Path: a.Path, Target: a.Target})
+		r.Aliases = append(r.Aliases, &pluginv1.RouteAlias{
+			Path:   a.Path,
+			Target: a.Target,
+		})
 	}
 	for _, p := range e.Parameters {
-		r.Parameters = append(r.Parameters, &pluginv1.RouteParameter{Name: p.Name, Segment: p.Segment})
+		r.Parameters = append(
+			r.Parameters,
+			&pluginv1.RouteParameter{
+				Name:    p.Name,
+				Segment: p.Segment,
+			},
+		)
 	}
 	return r
 }
@@ -88,20 +97,41 @@ func buildManifest(o Options) (*pluginv1.Manifest, error) {
 		return nil, fmt.Errorf("plugin.yaml: %w", err)
 	}
 	if f.Name == "" || strings.ContainsAny(f.Name, "/\\ \t\n:") {
-		return nil, fmt.Errorf("plugin.yaml: name: %q must be one word without / \\ : or blanks", f.Name)
+		return nil, fmt.Errorf(
+			"plugin.yaml: name: %q must be one word without / \\ : or blanks",
+			f.Name,
+		)
 	}
 	if f.Version == "" || f.Summary == "" {
 		return nil, fmt.Errorf("plugin.yaml: version and summary are required")
 	}
 	for _, c := range f.Capabilities {
 		if all := capabilityNames(); !slices.Contains(all, c) {
-			return nil, fmt.Errorf("plugin.yaml: capabilities: %q is not one of %s", c, strings.Join(all, ", "))
+			return nil, fmt.Errorf(
+				"plugin.yaml: capabilities: %q is not one of %s",
+				c,
+				strings.Join(all, ", "),
+			)
 		}
 	}
-	m := &pluginv1.Manifest{Name: f.Name, Version: f.Version, Summary: f.Summary, ApiVersions: wire.APIVersions,
-		Capabilities: f.Capabilities, Commands: commands.ToProto(o.Commands), Labels: f.Labels, Uses: f.Uses,
-		Publishes: f.Publishes, Streams: f.Streams,
-		Owns: f.Owns, Derives: f.Derives, Reads: f.Reads, Exports: f.Exports, Roles: f.Roles, SingleNode: f.Nodes == "one"}
+	m := &pluginv1.Manifest{
+		Name:         f.Name,
+		Version:      f.Version,
+		Summary:      f.Summary,
+		ApiVersions:  wire.APIVersions,
+		Capabilities: f.Capabilities,
+		Commands:     commands.ToProto(o.Commands),
+		Labels:       f.Labels,
+		Uses:         f.Uses,
+		Publishes:    f.Publishes,
+		Streams:      f.Streams,
+		Owns:         f.Owns,
+		Derives:      f.Derives,
+		Reads:        f.Reads,
+		Exports:      f.Exports,
+		Roles:        f.Roles,
+		SingleNode:   f.Nodes == "one",
+	}
 	if f.Nodes != "" && f.Nodes != "one" && f.Nodes != "all" {
 		return nil, fmt.Errorf("plugin.yaml: nodes: %q is neither one nor all", f.Nodes)
 	}
@@ -136,13 +166,26 @@ func checkOperations(m *pluginv1.Manifest, f manifestFile, text []byte) error {
 	}
 	for _, name := range slices.Sorted(maps.Keys(f.Operations.Timeouts)) {
 		if !slices.Contains(all, name) {
-			return fmt.Errorf("plugin.yaml:%d: operations.timeouts: the modules of the plugin have no RPC %q%s", lineOf(text, name), name, nearest.Hint(name, all))
+			return fmt.Errorf(
+				"plugin.yaml:%d: operations.timeouts: the modules of the plugin have no RPC %q%s",
+				lineOf(text, name),
+				name,
+				nearest.Hint(name, all),
+			)
 		}
 	}
 	for _, pattern := range f.Operations.Safe {
-		matches := func(name string) bool { ok, _ := path.Match(pattern, name); return ok } // addRPCs has refused a bad one
+		matches := func(name string) bool {
+			ok, _ := path.Match(pattern, name)
+			return ok
+		} // addRPCs has refused a bad one
 		if !slices.ContainsFunc(all, matches) {
-			return fmt.Errorf("plugin.yaml:%d: operations.safe: no RPC of the plugin's modules matches %q%s", lineOf(text, pattern), pattern, nearest.Hint(pattern, all))
+			return fmt.Errorf(
+				"plugin.yaml:%d: operations.safe: no RPC of the plugin's modules matches %q%s",
+				lineOf(text, pattern),
+				pattern,
+				nearest.Hint(pattern, all),
+			)
 		}
 	}
 	return nil
@@ -164,15 +207,30 @@ func addRequests(m *pluginv1.Manifest, f manifestFile) error {
 			switch {
 			case k == "why":
 			case !slices.Contains(requestKinds, k):
-				return fmt.Errorf("plugin.yaml: requests[%d]: %q is not one of %s, why%s", i, k, strings.Join(requestKinds, ", "), nearest.Hint(k, requestKinds))
+				return fmt.Errorf(
+					"plugin.yaml: requests[%d]: %q is not one of %s, why%s",
+					i,
+					k,
+					strings.Join(requestKinds, ", "),
+					nearest.Hint(k, requestKinds),
+				)
 			case r.Kind != "":
-				return fmt.Errorf("plugin.yaml: requests[%d]: %s and %s are two requests", i, r.Kind, k)
+				return fmt.Errorf(
+					"plugin.yaml: requests[%d]: %s and %s are two requests",
+					i,
+					r.Kind,
+					k,
+				)
 			default:
 				r.Kind, r.Value = k, keys[k]
 			}
 		}
 		if r.Kind == "" || r.Value == "" {
-			return fmt.Errorf("plugin.yaml: requests[%d]: it needs one of %s with a value", i, strings.Join(requestKinds, ", "))
+			return fmt.Errorf(
+				"plugin.yaml: requests[%d]: it needs one of %s with a value",
+				i,
+				strings.Join(requestKinds, ", "),
+			)
 		}
 		m.Requests = append(m.Requests, r)
 	}
@@ -201,7 +259,14 @@ func addModules(m *pluginv1.Manifest, f manifestFile, fsys fs.FS) error {
 			bare, _, _ := strings.Cut(name, "@")
 			implemented := slices.Contains(f.YANG.Implements, bare)
 			missing = slices.DeleteFunc(missing, func(s string) bool { return s == bare })
-			m.YangModules = append(m.YangModules, &pluginv1.YangModule{Name: name, Text: string(text), Implemented: implemented})
+			m.YangModules = append(
+				m.YangModules,
+				&pluginv1.YangModule{
+					Name:        name,
+					Text:        string(text),
+					Implemented: implemented,
+				},
+			)
 			if implemented {
 				if err := addRPCs(m, f, bare, file, string(text)); err != nil {
 					return err
@@ -210,7 +275,10 @@ func addModules(m *pluginv1.Manifest, f manifestFile, fsys fs.FS) error {
 		}
 	}
 	if len(missing) > 0 {
-		return fmt.Errorf("plugin.yaml: yang.implements: no file for module %s", strings.Join(missing, ", "))
+		return fmt.Errorf(
+			"plugin.yaml: yang.implements: no file for module %s",
+			strings.Join(missing, ", "),
+		)
 	}
 	return nil
 }

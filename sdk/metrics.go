@@ -27,11 +27,22 @@ type metrics struct {
 func newMetrics() *metrics {
 	m := &metrics{
 		registry: prometheus.NewRegistry(),
-		calls: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "ctl_plugin_call_seconds",
-			Help: "Duration of calls served by the plugin.", Buckets: prometheus.ExponentialBuckets(0.0001, 4, 9)}, []string{"method", "code"}),
-		panics: prometheus.NewCounter(prometheus.CounterOpts{Name: "ctl_plugin_panics_total", Help: "Panics of handlers that were caught."}),
+		calls: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name:    "ctl_plugin_call_seconds",
+			Help:    "Duration of calls served by the plugin.",
+			Buckets: prometheus.ExponentialBuckets(0.0001, 4, 9),
+		}, []string{"method", "code"}),
+		panics: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "ctl_plugin_panics_total",
+			Help: "Panics of handlers that were caught.",
+		}),
 	}
-	m.registry.MustRegister(m.calls, m.panics, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	m.registry.MustRegister(
+		m.calls,
+		m.panics,
+		collectors.NewGoCollector(),
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
+	)
 	return m
 }
 
@@ -52,18 +63,39 @@ func (m *metrics) formatText() ([]byte, error) {
 func (m *metrics) recordDone(method string, start time.Time, err *error) {
 	if v := recover(); v != nil {
 		m.panics.Inc()
-		slog.Error("a handler panicked", "method", method, "panic", fmt.Sprint(v), "stack", string(debug.Stack()))
-		*err = fault.ToStatus(fault.New(fault.Internal, "internal error in the plugin; its log has the details"))
+		slog.Error(
+			"a handler panicked",
+			"method",
+			method,
+			"panic",
+			fmt.Sprint(v),
+			"stack",
+			string(debug.Stack()),
+		)
+		*err = fault.ToStatus(fault.New(
+			fault.Internal,
+			"internal error in the plugin; its log has the details",
+		))
 	}
 	m.calls.WithLabelValues(method, status.Code(*err).String()).Observe(time.Since(start).Seconds())
 }
 
-func (m *metrics) interceptUnary(ctx context.Context, req any, info *grpc.UnaryServerInfo, h grpc.UnaryHandler) (_ any, err error) {
+func (m *metrics) interceptUnary(
+	ctx context.Context,
+	req any,
+	info *grpc.UnaryServerInfo,
+	h grpc.UnaryHandler,
+) (_ any, err error) {
 	defer m.recordDone(info.FullMethod, time.Now(), &err)
 	return h(ctx, req)
 }
 
-func (m *metrics) interceptStream(srv any, s grpc.ServerStream, info *grpc.StreamServerInfo, h grpc.StreamHandler) (err error) {
+func (m *metrics) interceptStream(
+	srv any,
+	s grpc.ServerStream,
+	info *grpc.StreamServerInfo,
+	h grpc.StreamHandler,
+) (err error) {
 	defer m.recordDone(info.FullMethod, time.Now(), &err)
 	return h(srv, s)
 }

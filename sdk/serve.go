@@ -43,7 +43,10 @@ const (
 )
 
 func servePlugin(o Options, args []string, stdout io.Writer, stderr *os.File) int {
-	slog.SetDefault(slog.New(onward.LogHandler(slog.NewJSONHandler(stderr, &slog.HandlerOptions{Level: wire.LevelTrace}))))
+	slog.SetDefault(slog.New(onward.LogHandler(slog.NewJSONHandler(
+		stderr,
+		&slog.HandlerOptions{Level: wire.LevelTrace},
+	))))
 	s, err := NewServer(o)
 	if err != nil {
 		fmt.Fprintln(stderr, err)
@@ -55,12 +58,23 @@ func servePlugin(o Options, args []string, stdout io.Writer, stderr *os.File) in
 		case "describe":
 			return printManifest(s.manifest, stdout, stderr)
 		case "version":
-			fmt.Fprintf(stdout, "%s %s (contract %v)\n", s.manifest.Name, s.manifest.Version, wire.APIVersions)
+			fmt.Fprintf(
+				stdout,
+				"%s %s (contract %v)\n",
+				s.manifest.Name,
+				s.manifest.Version,
+				wire.APIVersions,
+			)
 			return exitOK
 		case "--debug":
 			debug = true
 		default:
-			fmt.Fprintf(stderr, "%s is a plugin of ctld; it takes `describe`, `version` or `--debug`, not %q\n", s.manifest.Name, a)
+			fmt.Fprintf(
+				stderr,
+				"%s is a plugin of ctld; it takes `describe`, `version` or `--debug`, not %q\n",
+				s.manifest.Name,
+				a,
+			)
 			return exitUsage
 		}
 	}
@@ -93,7 +107,10 @@ func servePlugin(o Options, args []string, stdout io.Writer, stderr *os.File) in
 func (s *Server) NewGRPC(opts []grpc.ServerOption) *grpc.Server {
 	return grpc.NewServer(append(opts, wire.ServerOptions(
 		grpc.UnaryInterceptor(s.interceptUnary), grpc.StreamInterceptor(s.interceptStream),
-		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: time.Second, PermitWithoutStream: true}),
+		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{
+			MinTime:             time.Second,
+			PermitWithoutStream: true,
+		}),
 	)...)...)
 }
 
@@ -182,15 +199,29 @@ func (s *Server) lastStop() {
 func (s *Server) serveDebug(ctx context.Context, cfg *plugin.ServeConfig, stdout io.Writer) int {
 	reattach := make(chan *plugin.ReattachConfig, 1)
 	closed := make(chan struct{})
-	cfg.Test = &plugin.ServeTestConfig{Context: ctx, ReattachConfigCh: reattach, CloseCh: closed}
+	cfg.Test = &plugin.ServeTestConfig{
+		Context:          ctx,
+		ReattachConfigCh: reattach,
+		CloseCh:          closed,
+	}
 	go plugin.Serve(cfg)
 	r := <-reattach
-	value, err := json.Marshal(wire.Reattach{Protocol: string(r.Protocol), ProtocolVersion: r.ProtocolVersion,
-		Pid: r.Pid, Network: r.Addr.Network(), Address: r.Addr.String()})
+	value, err := json.Marshal(wire.Reattach{
+		Protocol:        string(r.Protocol),
+		ProtocolVersion: r.ProtocolVersion,
+		Pid:             r.Pid,
+		Network:         r.Addr.Network(),
+		Address:         r.Addr.String(),
+	})
 	if err != nil {
 		return exitFailed
 	}
-	fmt.Fprintf(stdout, "Start ctld with this in its environment to attach to this process:\n\n%s='%s'\n\n", wire.ReattachVariable(s.manifest.Name), value)
+	fmt.Fprintf(
+		stdout,
+		"Start ctld with this in its environment to attach to this process:\n\n%s='%s'\n\n",
+		wire.ReattachVariable(s.manifest.Name),
+		value,
+	)
 	<-closed
 	s.lastStop()
 	return exitOK
@@ -203,17 +234,31 @@ const linkTime = 5 * time.Second
 func dialHost(ctx context.Context, r *pluginv1.ConfigureRequest) (*host.Client, error) {
 	socket := cmp.Or(r.HostSocket, os.Getenv(wire.EnvSocket))
 	if socket == "" {
-		return nil, fault.New(fault.Internal, "the host provided no socket (%s is not set)", wire.EnvSocket)
+		return nil, fault.New(
+			fault.Internal,
+			"the host provided no socket (%s is not set)",
+			wire.EnvSocket,
+		)
 	}
 	conn, err := wire.DialHost(socket, r.HostToken, onward.DialOptions()...)
 	if err != nil {
-		return nil, fault.Wrap(fault.Internal, err, "the host's socket %s cannot be used: %v", socket, err)
+		return nil, fault.Wrap(
+			fault.Internal,
+			err,
+			"the host's socket %s cannot be used: %v",
+			socket,
+			err,
+		)
 	}
 	ctx, cancel := context.WithTimeout(ctx, linkTime)
 	defer cancel()
 	client, err := host.NewClient(ctx, conn)
 	if err != nil {
-		slog.Warn("the host's link cannot be opened: calls to the host are made one by one, which is slower", "error", err)
+		slog.Warn(
+			"the host's link cannot be opened: calls to the host are made one by one, which is slower",
+			"error",
+			err,
+		)
 	}
 	return client, nil
 }

@@ -62,11 +62,19 @@ func NewServer(o Options) (*Server, error) {
 	if o.New == nil {
 		return nil, errors.New("sdk.Options.New is required")
 	}
-	return &Server{options: o, manifest: m, metrics: newMetrics(), health: newHealth(), done: make(chan struct{})}, nil
+	return &Server{
+		options:  o,
+		manifest: m,
+		metrics:  newMetrics(),
+		health:   newHealth(),
+		done:     make(chan struct{}),
+	}, nil
 }
 
 // Manifest returns what Describe answers.
-func (s *Server) Manifest() *pluginv1.Manifest { return s.manifest }
+func (s *Server) Manifest() *pluginv1.Manifest {
+	return s.manifest
+}
 
 // Done is closed when the plugin has stopped.
 func (s *Server) Done() <-chan struct{} { return s.done }
@@ -78,19 +86,33 @@ type base struct {
 }
 
 // Describe implements the base service.
-func (s base) Describe(context.Context, *pluginv1.DescribeRequest) (*pluginv1.DescribeResponse, error) {
+func (s base) Describe(
+	context.Context,
+	*pluginv1.DescribeRequest,
+) (*pluginv1.DescribeResponse, error) {
 	return &pluginv1.DescribeResponse{Manifest: s.manifest}, nil
 }
 
 // Configure implements the base service: it makes the plugin.
-func (s base) Configure(ctx context.Context, r *pluginv1.ConfigureRequest) (*pluginv1.ConfigureResponse, error) {
+func (s base) Configure(
+	ctx context.Context,
+	r *pluginv1.ConfigureRequest,
+) (*pluginv1.ConfigureResponse, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.state != idle {
-		return nil, fault.ToStatus(fault.New(fault.InUse, "the plugin is configured already; start a new process to configure it again"))
+		return nil, fault.ToStatus(fault.New(
+			fault.InUse,
+			"the plugin is configured already; start a new process to configure it again",
+		))
 	}
 	if !slices.Contains(wire.APIVersions, r.ApiVersion) {
-		return nil, fault.ToStatus(fault.New(fault.Unsupported, "the host selected contract version %q; this plugin supports %v", r.ApiVersion, wire.APIVersions))
+		return nil, fault.ToStatus(fault.New(
+			fault.Unsupported,
+			"the host selected contract version %q; this plugin supports %v",
+			r.ApiVersion,
+			wire.APIVersions,
+		))
 	}
 	if os.Getenv(wire.Handshake.MagicCookieKey) != "" { // a process that the host started: from here on it has secrets
 		closeMemory()
@@ -103,7 +125,14 @@ func (s base) Configure(ctx context.Context, r *pluginv1.ConfigureRequest) (*plu
 		s.spans.Store(newSpans(s.manifest, client))
 	}
 	run, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	env := &Env{Config: r.Config, DataDir: r.DataDir, Host: client, Facets: r.Facets, Health: s.health.setHealth, Metrics: s.metrics.registry}
+	env := &Env{
+		Config:  r.Config,
+		DataDir: r.DataDir,
+		Host:    client,
+		Facets:  r.Facets,
+		Health:  s.health.setHealth,
+		Metrics: s.metrics.registry,
+	}
 	p, err := s.options.New(run, env)
 	if err == nil {
 		err = s.checkAgreement(p)
@@ -128,10 +157,16 @@ func (s *Server) checkAgreement(p *Plugin) error {
 	}
 	owns := len(s.manifest.Owns) > 0
 	if owns != (p.Check != nil) || owns != (p.State != nil) && owns {
-		return fault.New(fault.Internal, "plugin.yaml and the plugin disagree: `owns` goes with Plugin.State and Plugin.Check")
+		return fault.New(
+			fault.Internal,
+			"plugin.yaml and the plugin disagree: `owns` goes with Plugin.State and Plugin.Check",
+		)
 	}
 	if len(s.manifest.Derives) > 0 && len(s.manifest.Owns) == 0 {
-		return fault.New(fault.Internal, "plugin.yaml: `derives` is for a plugin whose trees, in `owns`, are made of others")
+		return fault.New(
+			fault.Internal,
+			"plugin.yaml: `derives` is for a plugin whose trees, in `owns`, are made of others",
+		)
 	}
 	for _, c := range capabilities {
 		if stated := slices.Contains(s.manifest.Capabilities, c.name); stated != c.has(p) {
@@ -152,13 +187,21 @@ func (s *Server) agreeRPCs(p *Plugin) error {
 	for _, r := range s.manifest.Rpcs {
 		all = append(all, r.Module+":"+r.Name)
 		if mux[all[len(all)-1]] == nil {
-			return fault.New(fault.Internal, "the RPC %s has no handler in Plugin.Operations", all[len(all)-1])
+			return fault.New(
+				fault.Internal,
+				"the RPC %s has no handler in Plugin.Operations",
+				all[len(all)-1],
+			)
 		}
 	}
 	actions, known := s.actions()
 	for _, name := range actions {
 		if mux[name] == nil {
-			return fault.New(fault.Internal, "the action %s has no handler in Plugin.Operations", name)
+			return fault.New(
+				fault.Internal,
+				"the action %s has no handler in Plugin.Operations",
+				name,
+			)
 		}
 	}
 	all = append(all, actions...)
@@ -174,7 +217,10 @@ func (s *Server) agreeRPCs(p *Plugin) error {
 // actions lists the actions of the modules that the plugin implements. They are not known where a module imports one that
 // another plugin ships.
 func (s *Server) actions() (names []string, known bool) {
-	src := yang.Source{Name: s.manifest.Name, Files: map[string][]byte{}}
+	src := yang.Source{
+		Name:  s.manifest.Name,
+		Files: map[string][]byte{},
+	}
 	some := false
 	for _, m := range s.manifest.YangModules {
 		src.Files[m.Name+".yang"] = []byte(m.Text)
@@ -238,12 +284,18 @@ func (s *Server) endSpans(ctx context.Context) {
 }
 
 // Health implements the base service.
-func (s base) Health(_ *pluginv1.HealthRequest, stream grpc.ServerStreamingServer[pluginv1.HealthResponse]) error {
+func (s base) Health(
+	_ *pluginv1.HealthRequest,
+	stream grpc.ServerStreamingServer[pluginv1.HealthResponse],
+) error {
 	return s.Server.health.watchHealth(stream.Context(), s.done, stream.Send)
 }
 
 // Metrics implements the base service.
-func (s base) Metrics(context.Context, *pluginv1.MetricsRequest) (*pluginv1.MetricsResponse, error) {
+func (s base) Metrics(
+	context.Context,
+	*pluginv1.MetricsRequest,
+) (*pluginv1.MetricsResponse, error) {
 	text, err := s.Server.metrics.formatText()
 	return &pluginv1.MetricsResponse{Text: text}, fault.ToStatus(err)
 }
@@ -255,14 +307,20 @@ type treesServer struct {
 }
 
 // Check implements the service Trees.
-func (t treesServer) Check(ctx context.Context, r *pluginv1.CheckRequest) (*pluginv1.CheckResponse, error) {
+func (t treesServer) Check(
+	ctx context.Context,
+	r *pluginv1.CheckRequest,
+) (*pluginv1.CheckResponse, error) {
 	p, err := t.s.currentPlugin()
 	if err != nil {
 		return nil, fault.ToStatus(err)
 	}
 	changes := make([]host.Event, len(r.Changes))
 	for i, c := range r.Changes {
-		changes[i] = host.Event{Entry: host.Entry{Key: c.Key, Value: c.Value}, Deleted: c.Deleted}
+		changes[i] = host.Event{
+			Entry:   host.Entry{Key: c.Key, Value: c.Value},
+			Deleted: c.Deleted,
+		}
 	}
 	ctx = caller.FromProto(ctx, r.Caller)
 	txn, err := p.State.Check(ctx, r.Revision, changes, p.Check)

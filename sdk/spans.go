@@ -43,14 +43,22 @@ type spans struct {
 }
 
 func newSpans(m *pluginv1.Manifest, h *host.Client) *spans {
-	s := &spans{host: h, ended: make(chan *tracepb.Span, spanQueue), stop: make(chan struct{}), stopped: make(chan struct{}),
-		resource: &resourcepb.Resource{Attributes: []*commonpb.KeyValue{stringAttribute("service.name", m.Name), stringAttribute("service.version", m.Version)}}}
+	s := &spans{
+		host:     h,
+		ended:    make(chan *tracepb.Span, spanQueue),
+		stop:     make(chan struct{}),
+		stopped:  make(chan struct{}),
+		resource: &resourcepb.Resource{Attributes: []*commonpb.KeyValue{stringAttribute("service.name", m.Name), stringAttribute("service.version", m.Version)}},
+	}
 	go s.runSender()
 	return s
 }
 
 func stringAttribute(key, value string) *commonpb.KeyValue {
-	return &commonpb.KeyValue{Key: key, Value: &commonpb.AnyValue{Value: &commonpb.AnyValue_StringValue{StringValue: value}}}
+	return &commonpb.KeyValue{
+		Key:   key,
+		Value: &commonpb.AnyValue{Value: &commonpb.AnyValue_StringValue{StringValue: value}},
+	}
 }
 
 // runSender sends what has ended, until close.
@@ -79,8 +87,13 @@ func (s *spans) sendEnded() {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), spanTime)
 	defer cancel()
-	err := s.host.Traces.Export(ctx, []*tracepb.ResourceSpans{{Resource: s.resource, ScopeSpans: []*tracepb.ScopeSpans{{
-		Scope: &commonpb.InstrumentationScope{Name: "ctl.internal/sdk"}, Spans: list}}}})
+	err := s.host.Traces.Export(ctx, []*tracepb.ResourceSpans{{
+		Resource: s.resource,
+		ScopeSpans: []*tracepb.ScopeSpans{{
+			Scope: &commonpb.InstrumentationScope{Name: "ctl.internal/sdk"},
+			Spans: list,
+		}},
+	}})
 	if err != nil {
 		slog.Warn("spans were not sent", "error", err)
 	}
@@ -97,7 +110,11 @@ func (s *spans) close(ctx context.Context) {
 
 // beginSpan returns the context of a call with a span of its own, if whoever made the call
 // keeps the trace; what the handler calls is below the span. end ends it.
-func (s *spans) beginSpan(ctx context.Context, method string, req any) (_ context.Context, end func(error)) {
+func (s *spans) beginSpan(
+	ctx context.Context,
+	method string,
+	req any,
+) (_ context.Context, end func(error)) {
 	none := func(error) {}
 	md, _ := metadata.FromIncomingContext(ctx) // a copy
 	parent := md.Get(onward.Traceparent)
@@ -114,14 +131,25 @@ func (s *spans) beginSpan(ctx context.Context, method string, req any) (_ contex
 	if r, ok := req.(*pluginv1.InvokeRequest); ok {
 		title = r.Module + ":" + r.Rpc
 	}
-	span := &tracepb.Span{TraceId: raw[1:17], ParentSpanId: raw[17:25], SpanId: spanID(), TraceState: strings.Join(md.Get(onward.Tracestate), ","), Name: title,
-		Kind: tracepb.Span_SPAN_KIND_SERVER, StartTimeUnixNano: uint64(time.Now().UnixNano()), Flags: uint32(raw[25]),
-		Attributes: []*commonpb.KeyValue{stringAttribute("rpc.system", "grpc"), stringAttribute("rpc.service", service), stringAttribute("rpc.method", name)}}
+	span := &tracepb.Span{
+		TraceId:           raw[1:17],
+		ParentSpanId:      raw[17:25],
+		SpanId:            spanID(),
+		TraceState:        strings.Join(md.Get(onward.Tracestate), ","),
+		Name:              title,
+		Kind:              tracepb.Span_SPAN_KIND_SERVER,
+		StartTimeUnixNano: uint64(time.Now().UnixNano()),
+		Flags:             uint32(raw[25]),
+		Attributes:        []*commonpb.KeyValue{stringAttribute("rpc.system", "grpc"), stringAttribute("rpc.service", service), stringAttribute("rpc.method", name)},
+	}
 	md.Set(onward.Traceparent, parent[0][:36]+hex.EncodeToString(span.SpanId)+parent[0][52:])
 	return metadata.NewIncomingContext(ctx, md), func(err error) {
 		span.EndTimeUnixNano = uint64(time.Now().UnixNano())
 		if err != nil { // the text may hold what the user sent
-			span.Status = &tracepb.Status{Code: tracepb.Status_STATUS_CODE_ERROR, Message: status.Code(err).String()}
+			span.Status = &tracepb.Status{
+				Code:    tracepb.Status_STATUS_CODE_ERROR,
+				Message: status.Code(err).String(),
+			}
 		}
 		select {
 		case s.ended <- span:
@@ -135,7 +163,12 @@ func spanID() []byte {
 }
 
 // interceptUnary is around each handler of a unary call.
-func (s *Server) interceptUnary(ctx context.Context, req any, info *grpc.UnaryServerInfo, h grpc.UnaryHandler) (_ any, err error) {
+func (s *Server) interceptUnary(
+	ctx context.Context,
+	req any,
+	info *grpc.UnaryServerInfo,
+	h grpc.UnaryHandler,
+) (_ any, err error) {
 	if spans := s.spans.Load(); spans != nil {
 		var end func(error)
 		ctx, end = spans.beginSpan(ctx, info.FullMethod, req)
@@ -156,7 +189,12 @@ func (s *Server) waitReached(ctx context.Context) error {
 }
 
 // interceptStream is around each handler of a stream.
-func (s *Server) interceptStream(srv any, ss grpc.ServerStream, info *grpc.StreamServerInfo, h grpc.StreamHandler) (err error) {
+func (s *Server) interceptStream(
+	srv any,
+	ss grpc.ServerStream,
+	info *grpc.StreamServerInfo,
+	h grpc.StreamHandler,
+) (err error) {
 	if spans := s.spans.Load(); spans != nil {
 		ctx, end := spans.beginSpan(ss.Context(), info.FullMethod, nil)
 		defer func() { end(err) }()

@@ -38,7 +38,14 @@ func runBaseline(ctx context.Context) error {
 		if err != nil {
 			return
 		}
-		res, err := ops.Invoke(r.Context(), &pluginv1.InvokeRequest{Module: "bench-echo", Rpc: "echo", Input: body})
+		res, err := ops.Invoke(
+			r.Context(),
+			&pluginv1.InvokeRequest{
+				Module: "bench-echo",
+				Rpc:    "echo",
+				Input:  body,
+			},
+		)
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusInternalServerError)
 			return

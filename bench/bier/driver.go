@@ -41,7 +41,11 @@ func (o *options) driverPart(ctx context.Context, dir string) error {
 	return nil
 }
 
-func (o *options) driverRound(ctx context.Context, dir string, queued int) (ours, peer, messages float64, err error) {
+func (o *options) driverRound(
+	ctx context.Context,
+	dir string,
+	queued int,
+) (ours, peer, messages float64, err error) {
 	lab, err := startRouters(dir, driverRouters)
 	if err != nil {
 		return 0, 0, 0, err
@@ -54,7 +58,14 @@ func (o *options) driverRound(ctx context.Context, dir string, queued int) (ours
 	defer stop()
 	targets := make([]*bierdriver.Router, len(lab.list))
 	for i, r := range lab.list {
-		targets[i] = &bierdriver.Router{NodeId: r.Name, Host: r.Host, Port: uint32(r.Port), User: r.User, Password: r.Password, HostKey: r.HostKey}
+		targets[i] = &bierdriver.Router{
+			NodeId:   r.Name,
+			Host:     r.Host,
+			Port:     uint32(r.Port),
+			User:     r.User,
+			Password: r.Password,
+			HostKey:  r.HostKey,
+		}
 		up := make(chan struct{})
 		var once sync.Once
 		watches.Go(func() {
@@ -75,7 +86,9 @@ func (o *options) driverRound(ctx context.Context, dir string, queued int) (ours
 	if err != nil {
 		return 0, 0, 0, err
 	}
-	took, err := measureRawChanges(ctx, all, o.single, func(i, k int) *xmltree.Node { return newChannelEntry("10.8.8.8", k, 1, []int{i + 1}) })
+	took, err := measureRawChanges(ctx, all, o.single, func(i, k int) *xmltree.Node {
+		return newChannelEntry("10.8.8.8", k, 1, []int{i + 1})
+	})
 	closeAll(all)
 	if err != nil {
 		return 0, 0, 0, err
@@ -94,8 +107,14 @@ func (o *options) driverRound(ctx context.Context, dir string, queued int) (ours
 	err = rig.Each(len(targets), len(targets), func(i int) error {
 		c := &bierdriver.Config{}
 		for k := range o.single {
-			c.Channels = append(c.Channels, &bierdriver.Channel{SourceAddress: "10.8.8.8", SourceWildcard: 32, GroupAddress: channelGroup(k), GroupWildcard: 32,
-				IngressBfrId: 1, EgressBfrIds: []uint32{uint32(i + 1)}})
+			c.Channels = append(c.Channels, &bierdriver.Channel{
+				SourceAddress:  "10.8.8.8",
+				SourceWildcard: 32,
+				GroupAddress:   channelGroup(k),
+				GroupWildcard:  32,
+				IngressBfrId:   1,
+				EgressBfrIds:   []uint32{uint32(i + 1)},
+			})
 			if (k+1)%queued != 0 && k+1 < o.single {
 				continue
 			}

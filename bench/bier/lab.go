@@ -42,13 +42,29 @@ type router struct {
 
 func startRouters(dir string, n int) (*routers, error) {
 	sock := filepath.Join(dir, "lab.sock")
-	c, err := harness.Launch("ready", exec.Command(filepath.Join(dir, "bin", "ctl-lab"), "routers", "--netconf", fmt.Sprint(n), "--control", sock))
+	c, err := harness.Launch(
+		"ready",
+		exec.Command(
+			filepath.Join(dir, "bin", "ctl-lab"),
+			"routers",
+			"--netconf",
+			fmt.Sprint(n),
+			"--control",
+			sock,
+		),
+	)
 	if err != nil {
 		return nil, err
 	}
-	r := &routers{Program: c, control: &http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-		return new(net.Dialer).DialContext(ctx, "unix", sock)
-	}}}}
+	r := &routers{
+		Program: c,
+		control: &http.Client{
+			Timeout: 30 * time.Second,
+			Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+				return new(net.Dialer).DialContext(ctx, "unix", sock)
+			}},
+		},
+	}
 	if r.list, err = r.listRouters(); err != nil {
 		c.Stop()
 		return nil, err
@@ -95,9 +111,20 @@ func startLab(ctx context.Context, dir string, n int) (*lab, error) {
 		r.Stop()
 		return nil, err
 	}
-	l := &lab{Controller: c, routers: r, dir: dir, url: "http://" + c.HTTP + "/restconf/operations/",
-		http: &http.Client{Timeout: 5 * time.Minute, Transport: &http.Transport{MaxIdleConnsPerHost: 64}}}
-	if _, err = c.Ctl(ctx, "feature:install ctl-bier-topomanager-rest ctl-bier-channel-rest ctl-bier-topomanager-cli ctl-bier-driver"); err != nil {
+	l := &lab{
+		Controller: c,
+		routers:    r,
+		dir:        dir,
+		url:        "http://" + c.HTTP + "/restconf/operations/",
+		http: &http.Client{
+			Timeout:   5 * time.Minute,
+			Transport: &http.Transport{MaxIdleConnsPerHost: 64},
+		},
+	}
+	if _, err = c.Ctl(
+		ctx,
+		"feature:install ctl-bier-topomanager-rest ctl-bier-channel-rest ctl-bier-topomanager-cli ctl-bier-driver",
+	); err != nil {
 		l.stop()
 		return nil, err
 	}
@@ -115,7 +142,14 @@ func (l *lab) callRPC(ctx context.Context, rpc string, input any) (string, error
 	if err != nil {
 		return "", err
 	}
-	text, _, err := rig.Ask(ctx, l.http, http.MethodPost, l.url+rpc, "application/json", string(body))
+	text, _, err := rig.Ask(
+		ctx,
+		l.http,
+		http.MethodPost,
+		l.url+rpc,
+		"application/json",
+		string(body),
+	)
 	if err == nil && strings.Contains(string(text), "FAILURE") {
 		err = fmt.Errorf("%s: %.400s", rpc, text)
 	}
@@ -123,7 +157,11 @@ func (l *lab) callRPC(ctx context.Context, rpc string, input any) (string, error
 }
 
 // decodeRPC is post with the answer's output read into a struct; it returns how long the answer took.
-func (l *lab) decodeRPC(ctx context.Context, rpc string, input, output any) (took time.Duration, err error) {
+func (l *lab) decodeRPC(
+	ctx context.Context,
+	rpc string,
+	input, output any,
+) (took time.Duration, err error) {
 	began := time.Now()
 	text, err := l.callRPC(ctx, rpc, input)
 	if err != nil {
@@ -153,7 +191,10 @@ func (l *lab) awaitConvergence(ctx context.Context, n int) error {
 // cpuTimes is the processor time of the controller's processes so far, by program, of the
 // routers, and of this program.
 func (l *lab) cpuTimes() map[string]time.Duration {
-	out := map[string]time.Duration{"routers": rig.Used(l.routers.PID), "bench": rig.Self()}
+	out := map[string]time.Duration{
+		"routers": rig.Used(l.routers.PID),
+		"bench":   rig.Self(),
+	}
 	for _, p := range rig.Family(l.PID) {
 		out[p.Name] += p.Used
 	}

@@ -25,7 +25,12 @@ func main() {
 	flag.IntVar(&o.routers, "routers", 1000, "routers of the large network")
 	flag.IntVar(&o.channels, "channels", 1000, "channels of the throughput part")
 	flag.IntVar(&o.wide, "wide", 50, "routers that each of these channels has")
-	flag.IntVar(&o.users, "users", 48, "deployments asked for at a time; the peer has -wide sessions")
+	flag.IntVar(
+		&o.users,
+		"users",
+		48,
+		"deployments asked for at a time; the peer has -wide sessions",
+	)
 	flag.IntVar(&o.single, "single", 100, "changes of each router, one after the other")
 	flag.IntVar(&o.rounds, "rounds", 3, "the median of so many rounds of the driver counts")
 	flag.StringVar(&o.only, "only", "", "truth: only the part with routers that are off")

@@ -14,13 +14,20 @@ import (
 const multicast = "urn:ietf:params:xml:ns:yang:ietf-multicast-information"
 
 // channelGroup is the multicast group of channel k.
-func channelGroup(k int) string { return fmt.Sprintf("232.%d.%d.%d", 1+k/62500, k/250%250, 1+k%250) }
+func channelGroup(k int) string {
+	return fmt.Sprintf("232.%d.%d.%d", 1+k/62500, k/250%250, 1+k%250)
+}
 
 // newChannelEntry is what a router holds of a channel, as the driver writes it.
 func newChannelEntry(source string, k, ingress int, egress []int) *xmltree.Node {
 	m := multicast
 	leaf := func(name, v string) *xmltree.Node { return xmltree.Leaf(m, name, v) }
-	info := xmltree.New(m, "bier-information", leaf("sub-domain", "0"), leaf("ingress-node", strconv.Itoa(ingress)))
+	info := xmltree.New(
+		m,
+		"bier-information",
+		leaf("sub-domain", "0"),
+		leaf("ingress-node", strconv.Itoa(ingress)),
+	)
 	for _, e := range egress {
 		info.Add(xmltree.New(m, "egress-nodes", leaf("egress-node", strconv.Itoa(e))))
 	}
@@ -33,7 +40,16 @@ func newChannelEntry(source string, k, ingress int, egress []int) *xmltree.Node 
 func openSessions(ctx context.Context, list []router) ([]*netconf.Session, error) {
 	all := make([]*netconf.Session, len(list))
 	for i, r := range list {
-		s, err := netconf.Dial(ctx, netconf.Target{Host: r.Host, Port: r.Port, User: r.User, Password: r.Password, HostKey: r.HostKey})
+		s, err := netconf.Dial(
+			ctx,
+			netconf.Target{
+				Host:     r.Host,
+				Port:     r.Port,
+				User:     r.User,
+				Password: r.Password,
+				HostKey:  r.HostKey,
+			},
+		)
 		if err != nil {
 			return nil, err
 		}
@@ -52,11 +68,20 @@ func closeAll(all []*netconf.Session) {
 
 // measureRawChanges does n changes of each router: edit-config of candidate and commit for each,
 // one after the other, all routers at the same time. change makes the k-th of router i.
-func measureRawChanges(ctx context.Context, all []*netconf.Session, n int, change func(i, k int) *xmltree.Node) (time.Duration, error) {
+func measureRawChanges(
+	ctx context.Context,
+	all []*netconf.Session,
+	n int,
+	change func(i, k int) *xmltree.Node,
+) (time.Duration, error) {
 	start := time.Now()
 	err := rig.Each(len(all), len(all), func(i int) error {
 		for k := range n {
-			edit := netconf.Edit{Target: netconf.CandidateDS, DefaultOperation: "merge", Config: []*xmltree.Node{change(i, k)}}.Operation()
+			edit := netconf.Edit{
+				Target:           netconf.CandidateDS,
+				DefaultOperation: "merge",
+				Config:           []*xmltree.Node{change(i, k)},
+			}.Operation()
 			if err := all[i].OK(ctx, edit); err != nil {
 				return err
 			}

@@ -70,7 +70,13 @@ func (o *options) measureTruth(ctx context.Context, dir string) error {
 		if err != nil {
 			return err
 		}
-		printResult(fmt.Sprintf("%d channels, %d of %d routers %s", truthChannels, truthRouters/everyTenth, truthRouters, step.what),
+		printResult(fmt.Sprintf(
+			"%d channels, %d of %d routers %s",
+			truthChannels,
+			truthRouters/everyTenth,
+			truthRouters,
+			step.what,
+		),
 			"sessions known after %v, every channel right %v after that (asked for 5 s; one query of all took %v)",
 			known.Sub(start).Round(10*time.Millisecond), after.Sub(known).Round(10*time.Millisecond), asked.Round(time.Millisecond))
 	}
@@ -79,7 +85,14 @@ func (o *options) measureTruth(ctx context.Context, dir string) error {
 
 // switchRouterPower switches a simulated router.
 func (l *lab) switchRouterPower(name, state string) error {
-	res, err := l.routers.control.Post("http://lab/power?"+url.Values{"router": {name}, "state": {state}}.Encode(), "", nil)
+	res, err := l.routers.control.Post(
+		"http://lab/power?"+url.Values{
+			"router": {name},
+			"state":  {state},
+		}.Encode(),
+		"",
+		nil,
+	)
 	if err != nil {
 		return err
 	}
@@ -178,7 +191,11 @@ func must(members []int, off func(i int) bool) (channel string, routers map[int]
 }
 
 // awaitChannelStates waits until all channels, and all routers in them, are in the state that they must be in.
-func (l *lab) awaitChannelStates(ctx context.Context, members [][]int, off func(i int) bool) (at time.Time, asked time.Duration, err error) {
+func (l *lab) awaitChannelStates(
+	ctx context.Context,
+	members [][]int,
+	off func(i int) bool,
+) (at time.Time, asked time.Duration, err error) {
 	ctx, cancel := context.WithTimeout(ctx, truthLimit)
 	defer cancel()
 	names := make([]string, len(members))
@@ -197,7 +214,15 @@ func (l *lab) awaitChannelStates(ctx context.Context, members [][]int, off func(
 				} `json:"deployment"`
 			} `json:"channel"`
 		}
-		if asked, err = l.decodeRPC(ctx, "bier-channel-api:query-channel", map[string]any{"topology-id": "lab", "channel-name": names}, &got); err != nil {
+		if asked, err = l.decodeRPC(
+			ctx,
+			"bier-channel-api:query-channel",
+			map[string]any{
+				"topology-id":  "lab",
+				"channel-name": names,
+			},
+			&got,
+		); err != nil {
 			return at, 0, err
 		}
 		wrong := len(members) - len(got.Channel)
@@ -205,7 +230,10 @@ func (l *lab) awaitChannelStates(ctx context.Context, members [][]int, off func(
 			var k int
 			_, err = fmt.Sscanf(c.Name, "t%d", &k)
 			if err != nil || k >= len(members) {
-				return at, 0, fmt.Errorf("query-channel returned the channel %q, which was not asked for", c.Name)
+				return at, 0, fmt.Errorf(
+					"query-channel returned the channel %q, which was not asked for",
+					c.Name,
+				)
 			}
 			channel, routers := must(members[k], off)
 			for _, d := range c.Deployment {

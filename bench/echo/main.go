@@ -21,9 +21,13 @@ func main() {
 	if err != nil {
 		panic(err)
 	}
-	sdk.Serve(sdk.Options{Manifest: manifest, YANG: files, New: func(context.Context, *sdk.Env) (*sdk.Plugin, error) {
-		return &sdk.Plugin{Operations: operations.Mux{"bench-echo:echo": operations.Func(echoInput)}}, nil
-	}})
+	sdk.Serve(sdk.Options{
+		Manifest: manifest,
+		YANG:     files,
+		New: func(context.Context, *sdk.Env) (*sdk.Plugin, error) {
+			return &sdk.Plugin{Operations: operations.Mux{"bench-echo:echo": operations.Func(echoInput)}}, nil
+		},
+	})
 }
 
 type input struct {
@@ -38,5 +42,9 @@ type output struct {
 }
 
 func echoInput(_ context.Context, in input) (output, error) {
-	return output{NodeID: in.NodeID, Name: in.Name, Padding: padding}, nil
+	return output{
+		NodeID:  in.NodeID,
+		Name:    in.Name,
+		Padding: padding,
+	}, nil
 }

@@ -23,7 +23,9 @@ type Result struct {
 }
 
 // Rate is answered requests a second.
-func (r Result) Rate() float64 { return float64(r.Requests) / r.Elapsed.Seconds() }
+func (r Result) Rate() float64 {
+	return float64(r.Requests) / r.Elapsed.Seconds()
+}
 
 // Request builds the bytes of a request.
 func Request(method, host, path, authorization string, body []byte) []byte {
@@ -48,7 +50,13 @@ func Run(ctx context.Context, addr string, req []byte, n int, d time.Duration) (
 
 // Each is Run with requests that differ: next gives the one that connection 0 to n-1
 // sends next.
-func Each(ctx context.Context, addr string, next func(connection int) []byte, n int, d time.Duration) (Result, error) {
+func Each(
+	ctx context.Context,
+	addr string,
+	next func(connection int) []byte,
+	n int,
+	d time.Duration,
+) (Result, error) {
 	return Do(ctx, n, d, func(ctx context.Context, i int, done Done) error {
 		return loadConnection(ctx, addr, func() []byte { return next(i) }, done)
 	})
@@ -59,7 +67,12 @@ type Done func(took time.Duration, ok bool)
 
 // Do runs n workers, 0 to n-1, for d; each works until its context ends, counting
 // what it did, and returns an error when it cannot go on.
-func Do(ctx context.Context, n int, d time.Duration, worker func(ctx context.Context, i int, done Done) error) (Result, error) {
+func Do(
+	ctx context.Context,
+	n int,
+	d time.Duration,
+	worker func(ctx context.Context, i int, done Done) error,
+) (Result, error) {
 	ctx, cancel := context.WithTimeout(ctx, d)
 	defer cancel()
 	type part struct {

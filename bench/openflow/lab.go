@@ -20,7 +20,12 @@ func (l *lab) runScript(ctx context.Context, args ...string) error {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute)
 	defer cancel()
 	c := exec.CommandContext(ctx, l.script, args...)
-	c.Env = append(os.Environ(), "LAB_DIR="+l.dir, "LAB_CONTROLLER="+l.controller, fmt.Sprint("LAB_SWITCHES=", l.switches))
+	c.Env = append(
+		os.Environ(),
+		"LAB_DIR="+l.dir,
+		"LAB_CONTROLLER="+l.controller,
+		fmt.Sprint("LAB_SWITCHES=", l.switches),
+	)
 	c.WaitDelay = time.Second // the daemons of the lab outlive the script
 	out, err := c.CombinedOutput()
 	if err != nil && !errors.Is(err, exec.ErrWaitDelay) {

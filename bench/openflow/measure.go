@@ -50,7 +50,9 @@ func (m *measure) measureAll(ctx context.Context, cuts int, quiet time.Duration)
 	}
 	done := all
 	if all.links != 2*n {
-		if done, err = m.awaitView(ctx, func(v view) bool { return v.links == 2*n }); err != nil {
+		if done, err = m.awaitView(ctx, func(v view) bool {
+			return v.links == 2*n
+		}); err != nil {
 			return err
 		}
 	}
@@ -63,11 +65,19 @@ func (m *measure) measureAll(ctx context.Context, cuts int, quiet time.Duration)
 	if v, err := m.awaitQuiet(ctx, quiet, 2*n); err != nil {
 		return fmt.Errorf("%w: %+v", err, v)
 	}
-	fmt.Printf("quiet for %v: no link lost, %.1f %% of a processor\n", quiet, 100*(rig.Used(m.plugin)-before).Seconds()/time.Since(start).Seconds())
+	fmt.Printf(
+		"quiet for %v: no link lost, %.1f %% of a processor\n",
+		quiet,
+		100*(rig.Used(m.plugin)-before).Seconds()/time.Since(start).Seconds(),
+	)
 	if err := m.measurePortCuts(ctx, cuts, 2*n); err != nil {
 		return err
 	}
-	fmt.Printf("memory of the plugin          %d MiB, most ever %d MiB\n", rig.Memory(m.plugin, "VmRSS")>>10, rig.Memory(m.plugin, "VmHWM")>>10)
+	fmt.Printf(
+		"memory of the plugin          %d MiB, most ever %d MiB\n",
+		rig.Memory(m.plugin, "VmRSS")>>10,
+		rig.Memory(m.plugin, "VmHWM")>>10,
+	)
 	t := time.Now()
 	_, err = m.controller.Ctl(ctx, "feature:uninstall ctl-openflow")
 	fmt.Printf("stop, with the rules removed  %v\n", roundDuration(time.Since(t)))
@@ -104,7 +114,13 @@ func (m *measure) measurePortCuts(ctx context.Context, cuts, links int) error {
 		name string
 		took []time.Duration
 	}{{"cable cut, command to topology", down}, {"of it after ovs-appctl returned", rest}, {"cable mended, the same", up}} {
-		fmt.Printf("%-31s middle %v, worst %v of %d\n", r.name, roundDuration(rig.At(r.took, 50)), roundDuration(rig.At(r.took, 100)), len(r.took))
+		fmt.Printf(
+			"%-31s middle %v, worst %v of %d\n",
+			r.name,
+			roundDuration(rig.At(r.took, 50)),
+			roundDuration(rig.At(r.took, 100)),
+			len(r.took),
+		)
 	}
 	return nil
 }
@@ -218,4 +234,6 @@ func (l *lab) hasLink(from, to string) bool {
 	return p == 1 && q == 2 && b == a%l.switches+1 || p == 2 && q == 1 && a == b%l.switches+1
 }
 
-func roundDuration(d time.Duration) time.Duration { return d.Round(100 * time.Microsecond) }
+func roundDuration(d time.Duration) time.Duration {
+	return d.Round(100 * time.Microsecond)
+}

@@ -17,7 +17,11 @@ import (
 // newBareLogin logs users in with the client library alone: a connection a worker, kept over
 // the rounds as the realm keeps its own, on it a bind as the user and a search for the
 // attribute the realm reads.
-func (o options) newBareLogin(s *slapd, k setting, next func(worker int) int) (func(context.Context, int, load.Done) error, error) {
+func (o options) newBareLogin(
+	s *slapd,
+	k setting,
+	next func(worker int) int,
+) (func(context.Context, int, load.Done) error, error) {
 	text, err := os.ReadFile(s.certificate)
 	if err != nil {
 		return nil, err
@@ -26,7 +30,11 @@ func (o options) newBareLogin(s *slapd, k setting, next func(worker int) int) (f
 	if !trusted.AppendCertsFromPEM(text) {
 		return nil, errors.New("no certificate")
 	}
-	settings := goldap.DialWithTLSConfig(&tls.Config{RootCAs: trusted, ServerName: "127.0.0.1", MinVersion: tls.VersionTLS12})
+	settings := goldap.DialWithTLSConfig(&tls.Config{
+		RootCAs:    trusted,
+		ServerName: "127.0.0.1",
+		MinVersion: tls.VersionTLS12,
+	})
 	kept := make([]*goldap.Conn, o.parallel) // they end with the server
 	return func(ctx context.Context, worker int, done load.Done) error {
 		if kept[worker] == nil {

@@ -26,7 +26,12 @@ type options struct {
 
 func main() {
 	var o options
-	flag.StringVar(&o.bin, "bin", "bin", "directory of ctld, ctl and plugins/, as `make build` fills it")
+	flag.StringVar(
+		&o.bin,
+		"bin",
+		"bin",
+		"directory of ctld, ctl and plugins/, as `make build` fills it",
+	)
 	flag.StringVar(&o.profiles, "profile", "", "directory for CPU profiles of the host")
 	flag.IntVar(&o.users, "users", 10_000, "users of the LDAP server")
 	flag.IntVar(&o.parallel, "parallel", 32, "logins at a time")

@@ -28,12 +28,23 @@ securityManager.realms = $tokenAuthRealm, $ldapRealm
 `
 
 // startController runs a ctld whose users come from an LDAP server.
-func (o options) startController(ctx context.Context, home string, s *slapd) (*rig.Controller, error) {
+func (o options) startController(
+	ctx context.Context,
+	home string,
+	s *slapd,
+) (*rig.Controller, error) {
 	catalogue, err := os.ReadFile("features.yaml")
 	if err != nil {
 		return nil, fmt.Errorf("%w; run it from the top of the tree", err)
 	}
-	if err := rig.Write(home, map[string]string{"features.yaml": string(catalogue), "etc/sec.ini": fmt.Sprintf(secINI, s.url), "etc/ctl.yaml": "aaa:\n  loginCache: 0s\n"}); err != nil {
+	if err := rig.Write(
+		home,
+		map[string]string{
+			"features.yaml": string(catalogue),
+			"etc/sec.ini":   fmt.Sprintf(secINI, s.url),
+			"etc/ctl.yaml":  "aaa:\n  loginCache: 0s\n",
+		},
+	); err != nil {
 		return nil, err
 	}
 	c, err := rig.Start(o.bin, home, "SSL_CERT_FILE="+s.certificate)
@@ -81,14 +92,22 @@ func (o options) measureSetting(ctx context.Context, dir string, k setting) erro
 		requests[i] = newLoginRequest(c.HTTP, k, i)
 	}
 	cost := func(name string, pid int) rig.Cost {
-		return rig.Cost{Name: name, Used: func() time.Duration { return rig.Used(pid) }}
+		return rig.Cost{
+			Name: name,
+			Used: func() time.Duration { return rig.Used(pid) },
+		}
 	}
 	self, server := cost("load", os.Getpid()), cost("slapd", s.PID)
-	through := &rig.Side{Name: "HTTP Basic, host, realm, server", Last: c,
+	through := &rig.Side{
+		Name: "HTTP Basic, host, realm, server",
+		Last: c,
 		Run: func(ctx context.Context, d time.Duration) (load.Result, error) {
-			return load.Each(ctx, c.HTTP, func(i int) []byte { return requests[user(i)] }, o.parallel, d)
+			return load.Each(ctx, c.HTTP, func(i int) []byte {
+				return requests[user(i)]
+			}, o.parallel, d)
 		},
-		Costs: []rig.Cost{self, cost("host", c.PID), cost("realm", rig.ChildOf(c.PID, "realm-ldap")), server}}
+		Costs: []rig.Cost{self, cost("host", c.PID), cost("realm", rig.ChildOf(c.PID, "realm-ldap")), server},
+	}
 	alone := &rig.Side{Name: "realm, server",
 		Run: func(ctx context.Context, d time.Duration) (load.Result, error) {
 			return load.Do(ctx, o.parallel, d, plug.newLoginLoad(k, user))
@@ -99,12 +118,16 @@ func (o options) measureSetting(ctx context.Context, dir string, k setting) erro
 			return load.Do(ctx, o.parallel, d, work)
 		},
 		Costs: []rig.Cost{self, server}}
-	compared := rig.Comparison{Rounds: o.rounds, Duration: o.duration, Profile: func(*rig.Side) string {
-		if o.profiles == "" {
-			return ""
-		}
-		return filepath.Join(o.profiles, "host-"+strings.Fields(k.name)[0]+".pprof")
-	}}
+	compared := rig.Comparison{
+		Rounds:   o.rounds,
+		Duration: o.duration,
+		Profile: func(*rig.Side) string {
+			if o.profiles == "" {
+				return ""
+			}
+			return filepath.Join(o.profiles, "host-"+strings.Fields(k.name)[0]+".pprof")
+		},
+	}
 	if err := compared.Run(ctx, through, alone, peer); err != nil {
 		return err
 	}
@@ -114,7 +137,13 @@ func (o options) measureSetting(ctx context.Context, dir string, k setting) erro
 	}
 	rate, cpu := alone.Against(peer)
 	all, allCPU := through.Against(peer)
-	fmt.Printf("  through the realm %.2f (of processor time %.2f), asked for 0.8; with HTTP and host in front of it %.2f (of processor time %.2f)\n", rate, cpu, all, allCPU)
+	fmt.Printf(
+		"  through the realm %.2f (of processor time %.2f), asked for 0.8; with HTTP and host in front of it %.2f (of processor time %.2f)\n",
+		rate,
+		cpu,
+		all,
+		allCPU,
+	)
 	return nil
 }
 

@@ -41,32 +41,53 @@ func startRealm(ctx context.Context, bin string, s *slapd) (*realmPlugin, error)
 	return p, nil
 }
 
-func (p *realmPlugin) connectRealm(ctx context.Context, conn *grpc.ClientConn, s *slapd) (err error) {
+func (p *realmPlugin) connectRealm(
+	ctx context.Context,
+	conn *grpc.ClientConn,
+	s *slapd,
+) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	if p.link, err = link.Open(ctx, conn); err != nil {
 		return err
 	}
 	p.client = realm.NewClient(p.link)
-	_, err = p.client.Configure(ctx, realm.Config{Name: "ldapRealm", Kind: "CtlJndiLdapRealm", Properties: map[string]realm.Property{
-		"userDnTemplate":             {Value: "uid={0}," + base},
-		"contextFactory.url":         {Value: s.url},
-		"searchBase":                 {Value: "dc=lab,dc=test"},
-		"ldapAttributeForComparison": {Value: "title"},
-		"groupRolesMap":              {Value: `"clerk":"user"`, Map: map[string]string{"clerk": "user"}},
-	}})
+	_, err = p.client.Configure(ctx, realm.Config{
+		Name: "ldapRealm",
+		Kind: "CtlJndiLdapRealm",
+		Properties: map[string]realm.Property{
+			"userDnTemplate":             {Value: "uid={0}," + base},
+			"contextFactory.url":         {Value: s.url},
+			"searchBase":                 {Value: "dc=lab,dc=test"},
+			"ldapAttributeForComparison": {Value: "title"},
+			"groupRolesMap": {
+				Value: `"clerk":"user"`,
+				Map:   map[string]string{"clerk": "user"},
+			},
+		},
+	})
 	return err
 }
 
 // newLoginLoad asks the realm as the host does.
-func (p *realmPlugin) newLoginLoad(k setting, next func(worker int) int) func(context.Context, int, load.Done) error {
+func (p *realmPlugin) newLoginLoad(
+	k setting,
+	next func(worker int) int,
+) func(context.Context, int, load.Done) error {
 	return func(ctx context.Context, worker int, done load.Done) error {
 		for ctx.Err() == nil {
 			i := next(worker)
 			began := time.Now()
 			// A login that was begun is ended, as one by HTTP is.
 			limit, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
-			r := p.client.Authenticate(limit, "ldapRealm", realm.Credentials{User: userName(i), Password: k.loginPassword(i)})
+			r := p.client.Authenticate(
+				limit,
+				"ldapRealm",
+				realm.Credentials{
+					User:     userName(i),
+					Password: k.loginPassword(i),
+				},
+			)
 			cancel()
 			if r.Outcome != realm.Authenticated || len(r.Roles) != 1 || r.Roles[0] != "user" {
 				return fmt.Errorf("login of %s: %+v", userName(i), r)

@@ -25,9 +25,15 @@ type setting struct {
 	same         bool                        // all have the password of user 0
 }
 
-func userName(i int) string     { return fmt.Sprintf("user%05d", i) }
-func userPassword(i int) string { return fmt.Sprintf("pw%05d", i) }
-func userDN(i int) string       { return "uid=" + userName(i) + "," + base }
+func userName(i int) string {
+	return fmt.Sprintf("user%05d", i)
+}
+func userPassword(i int) string {
+	return fmt.Sprintf("pw%05d", i)
+}
+func userDN(i int) string {
+	return "uid=" + userName(i) + "," + base
+}
 
 func (k setting) loginPassword(i int) string {
 	if k.same {
@@ -70,7 +76,9 @@ func startSlapd(ctx context.Context, dir string, users int, k setting) (*slapd, 
 		return nil, err
 	}
 	conf := filepath.Join(dir, "slapd.conf")
-	if err := rig.Write(dir, map[string]string{"seed.ldif": seed, "slapd.conf": fmt.Sprintf(`include /etc/ldap/schema/core.schema
+	if err := rig.Write(dir, map[string]string{
+		"seed.ldif": seed,
+		"slapd.conf": fmt.Sprintf(`include /etc/ldap/schema/core.schema
 include /etc/ldap/schema/cosine.schema
 include /etc/ldap/schema/inetorgperson.schema
 modulepath /usr/lib/ldap
@@ -85,10 +93,19 @@ index uid eq
 index objectClass eq
 access to attrs=userPassword by anonymous auth by * none
 access to * by users read
-`, s.certificate, key, dir)}); err != nil {
+`, s.certificate, key, dir),
+	}); err != nil {
 		return nil, err
 	}
-	if out, err := exec.CommandContext(ctx, "/usr/sbin/slapadd", "-q", "-f", conf, "-l", filepath.Join(dir, "seed.ldif")).CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(
+		ctx,
+		"/usr/sbin/slapadd",
+		"-q",
+		"-f",
+		conf,
+		"-l",
+		filepath.Join(dir, "seed.ldif"),
+	).CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("slapadd: %w: %s", err, out)
 	}
 	address, err := rig.FreeAddress()
@@ -96,7 +113,10 @@ access to * by users read
 		return nil, err
 	}
 	s.url = k.scheme + "://" + address
-	s.Program, err = harness.Serve(address, exec.Command(slapdProgram, "-d", "0", "-f", conf, "-h", s.url+"/"))
+	s.Program, err = harness.Serve(
+		address,
+		exec.Command(slapdProgram, "-d", "0", "-f", conf, "-h", s.url+"/"),
+	)
 	return s, err
 }
 
@@ -111,7 +131,13 @@ func formatLDIF(users int, k setting) (string, error) {
 				return "", err
 			}
 		}
-		fmt.Fprintf(&b, "dn: %s\nobjectClass: inetOrgPerson\nuid: %s\nsn: x\ncn: x\ntitle: clerk\nuserPassword: %s\n\n", userDN(i), userName(i), hash)
+		fmt.Fprintf(
+			&b,
+			"dn: %s\nobjectClass: inetOrgPerson\nuid: %s\nsn: x\ncn: x\ntitle: clerk\nuserPassword: %s\n\n",
+			userDN(i),
+			userName(i),
+			hash,
+		)
 	}
 	return b.String(), nil
 }

@@ -12,7 +12,11 @@ import (
 )
 
 func main() {
-	repo := flag.String("repo", "", "bare repository (NAME.git) to measure; empty = a synthetic one is made")
+	repo := flag.String(
+		"repo",
+		"",
+		"bare repository (NAME.git) to measure; empty = a synthetic one is made",
+	)
 	branch := flag.String("branch", "", "branch to list; empty = master or HEAD")
 	commits := flag.Int("commits", 100_000, "length of the synthetic history")
 	rounds := flag.Int("rounds", 3, "the best of so many rounds counts")
@@ -25,7 +29,12 @@ func main() {
 	})
 }
 
-func runComparison(ctx context.Context, serveDir, data, repo, branch string, commits, rounds int, verify bool) error {
+func runComparison(
+	ctx context.Context,
+	serveDir, data, repo, branch string,
+	commits, rounds int,
+	verify bool,
+) error {
 	if serveDir != "" {
 		return servePlugin(ctx, serveDir, data)
 	}
@@ -43,7 +52,12 @@ func runComparison(ctx context.Context, serveDir, data, repo, branch string, com
 	if repo, err = filepath.Abs(repo); err != nil {
 		return err
 	}
-	m := &measure{repo: repo, branch: branch, rounds: rounds, tmp: tmp}
+	m := &measure{
+		repo:   repo,
+		branch: branch,
+		rounds: rounds,
+		tmp:    tmp,
+	}
 	if verify {
 		return m.verifyNumbers(ctx)
 	}

@@ -38,7 +38,16 @@ func (m *measure) startServer() (*server, error) {
 	if err != nil {
 		return nil, err
 	}
-	child, err := harness.Launch(":", exec.Command(self, "-serve", filepath.Dir(m.repo), "-data", filepath.Join(m.tmp, fmt.Sprintf("data%d", m.servers))))
+	child, err := harness.Launch(
+		":",
+		exec.Command(
+			self,
+			"-serve",
+			filepath.Dir(m.repo),
+			"-data",
+			filepath.Join(m.tmp, fmt.Sprintf("data%d", m.servers)),
+		),
+	)
 	if err != nil {
 		return nil, err
 	}
@@ -48,17 +57,28 @@ func (m *measure) startServer() (*server, error) {
 	if m.branch != "" {
 		query.Set("branch", m.branch)
 	}
-	return &server{Program: child, root: root, project: project, base: root + "/git/commits?" + query.Encode()}, nil
+	return &server{
+		Program: child,
+		root:    root,
+		project: project,
+		base:    root + "/git/commits?" + query.Encode(),
+	}, nil
 }
 
 // timeRequest reads an answer and returns when the first byte and the last one came.
-func (s *server) timeRequest(ctx context.Context, more string) (first, last time.Duration, size int64, err error) {
+func (s *server) timeRequest(
+	ctx context.Context,
+	more string,
+) (first, last time.Duration, size int64, err error) {
 	begin := time.Now()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.base+more, nil)
 	if err != nil {
 		return 0, 0, 0, err
 	}
-	res, err := (&http.Client{Transport: &http.Transport{DisableCompression: true, DisableKeepAlives: true}}).Do(req)
+	res, err := (&http.Client{Transport: &http.Transport{
+		DisableCompression: true,
+		DisableKeepAlives:  true,
+	}}).Do(req)
 	if err != nil {
 		return 0, 0, 0, err
 	}
@@ -111,8 +131,16 @@ func (m *measure) bestTimes(all ...timed) ([]time.Duration, error) {
 	return least, nil
 }
 
-func (m *measure) timeParallelRequests(ctx context.Context, s *server, n int, more string) (time.Duration, error) {
+func (m *measure) timeParallelRequests(
+	ctx context.Context,
+	s *server,
+	n int,
+	more string,
+) (time.Duration, error) {
 	begin := time.Now()
-	err := rig.Each(n, n, func(int) error { _, _, _, err := s.timeRequest(ctx, more); return err })
+	err := rig.Each(n, n, func(int) error {
+		_, _, _, err := s.timeRequest(ctx, more)
+		return err
+	})
 	return time.Since(begin), err
 }

@@ -34,17 +34,32 @@ func servePlugin(ctx context.Context, dir, data string) error {
 	}
 	store := jobs.Open(data, 512<<20, log)
 	defer store.Close()
-	lister := &history.Lister{Counts: counts.NewTable(store), Jobs: store, MessageLimit: 1 << 20}
-	reports := &report.Maker{Folder: folder, Lister: lister, People: directory, Timeout: time.Hour}
+	lister := &history.Lister{
+		Counts:       counts.NewTable(store),
+		Jobs:         store,
+		MessageLimit: 1 << 20,
+	}
+	reports := &report.Maker{
+		Folder:  folder,
+		Lister:  lister,
+		People:  directory,
+		Timeout: time.Hour,
+	}
 	a := &api.API{
-		Folder:   folder,
-		Lister:   lister,
-		Jobs:     store,
-		Log:      log,
-		Skip:     true,
-		MaxPage:  10_000,
-		Timeout:  time.Hour,
-		Turns:    &turns.Queue{Places: 4, Started: 4, Waiting: 64, Total: 256, Slice: 200 * time.Millisecond},
+		Folder:  folder,
+		Lister:  lister,
+		Jobs:    store,
+		Log:     log,
+		Skip:    true,
+		MaxPage: 10_000,
+		Timeout: time.Hour,
+		Turns: &turns.Queue{
+			Places:  4,
+			Started: 4,
+			Waiting: 64,
+			Total:   256,
+			Slice:   200 * time.Millisecond,
+		},
 		Reports:  reports,
 		Releases: &release.Maker{Reports: reports},
 		Secret:   []byte("bench"),
@@ -54,7 +69,10 @@ func servePlugin(ctx context.Context, dir, data string) error {
 		return err
 	}
 	fmt.Println(ln.Addr())
-	srv := &http.Server{Handler: a.Handler(), ReadHeaderTimeout: 10 * time.Second}
+	srv := &http.Server{
+		Handler:           a.Handler(),
+		ReadHeaderTimeout: 10 * time.Second,
+	}
 	defer context.AfterFunc(ctx, func() { _ = srv.Close() })()
 	_ = srv.Serve(ln)
 	return nil

@@ -18,7 +18,14 @@ func synthesizeHistory(ctx context.Context, dir string, commits int) error {
 		dir).Run(); err != nil {
 		return err
 	}
-	cmd := exec.CommandContext(ctx, "git", "--git-dir="+dir, "fast-import", "--quiet", "--date-format=raw")
+	cmd := exec.CommandContext(
+		ctx,
+		"git",
+		"--git-dir="+dir,
+		"fast-import",
+		"--quiet",
+		"--date-format=raw",
+	)
 	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe()
 	if err != nil {
@@ -39,7 +46,14 @@ func synthesizeHistory(ctx context.Context, dir string, commits int) error {
 	if err != nil {
 		return err
 	}
-	return exec.CommandContext(ctx, "git", "--git-dir="+dir, "commit-graph", "write", "--reachable").Run()
+	return exec.CommandContext(
+		ctx,
+		"git",
+		"--git-dir="+dir,
+		"commit-graph",
+		"write",
+		"--reachable",
+	).Run()
 }
 
 func writeFastImport(w io.Writer, commits int) error {
@@ -57,7 +71,11 @@ func writeFastImport(w io.Writer, commits int) error {
 		for n, v := range files[f] {
 			text += fmt.Sprintf("line %d of the file: %08x\n", n, v)
 		}
-		message := fmt.Sprintf("Change number %d\n\nSome words about why the change was made, as people write them.\n\nChange-Id: I%040x\n", i, i)
+		message := fmt.Sprintf(
+			"Change number %d\n\nSome words about why the change was made, as people write them.\n\nChange-Id: I%040x\n",
+			i,
+			i,
+		)
 		_, err := fmt.Fprintf(w, "commit refs/heads/master\nauthor A%d <a%d@c%d.example> %d +0100\ncommitter B <b@example.org> %d +0000\ndata %d\n%s\nM 644 inline dir%d/file%d\ndata %d\n%s\n",
 			i%300, i%300, i%40, 1_000_000_000+i*600, 1_000_000_000+i*600, len(message), message, f%30, f, len(text), text)
 		if err != nil {

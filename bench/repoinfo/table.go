@@ -16,7 +16,9 @@ func (m *measure) measureAll(ctx context.Context) error {
 	if tip == "" {
 		tip = "HEAD"
 	}
-	plain := func() (time.Duration, error) { return m.timeGit(ctx, "log", "-z", "--date=raw", gitFields, tip) }
+	plain := func() (time.Duration, error) {
+		return m.timeGit(ctx, "log", "-z", "--date=raw", gitFields, tip)
+	}
 	counted := func() (time.Duration, error) {
 		return m.timeGit(ctx, "log", "-z", "--date=raw", gitFields, "--no-renames", "--diff-merges=first-parent",
 			"--numstat", tip)
@@ -37,12 +39,20 @@ func (m *measure) measureAll(ctx context.Context) error {
 		return err
 	}
 	rig.Row("git log --numstat", t[0], "")
-	rig.Row("cold, with counts", t[1], fmt.Sprintf("%.2f of git log --numstat; asked for 1.0", rig.Ratio(t[0], t[1])))
+	rig.Row(
+		"cold, with counts",
+		t[1],
+		fmt.Sprintf("%.2f of git log --numstat; asked for 1.0", rig.Ratio(t[0], t[1])),
+	)
 	fmt.Printf("%-26s %10d MiB\n", "server's peak memory, cold", peak)
 	return m.measureWarmRequests(ctx, plain, t[0])
 }
 
-func (m *measure) measureWarmRequests(ctx context.Context, plain timed, counted time.Duration) error {
+func (m *measure) measureWarmRequests(
+	ctx context.Context,
+	plain timed,
+	counted time.Duration,
+) error {
 	s, err := m.startServer()
 	if err != nil {
 		return err
@@ -72,16 +82,36 @@ func (m *measure) measureWarmRequests(ctx context.Context, plain timed, counted 
 	if err != nil {
 		return err
 	}
-	rig.Row("warm, same question", t[0], fmt.Sprintf("%.0f times git log --numstat; asked for 50", rig.Ratio(counted, t[0])))
+	rig.Row(
+		"warm, same question",
+		t[0],
+		fmt.Sprintf("%.0f times git log --numstat; asked for 50", rig.Ratio(counted, t[0])),
+	)
 	rig.Row("warm, first byte", first, "asked for 50 ms")
-	rig.Row("warm, another question", t[1], fmt.Sprintf("%.0f times git log --numstat", rig.Ratio(counted, t[1])))
+	rig.Row(
+		"warm, another question",
+		t[1],
+		fmt.Sprintf("%.0f times git log --numstat", rig.Ratio(counted, t[1])),
+	)
 	rig.Row("git log --format", t[2], "")
-	rig.Row("stats=false", t[3], fmt.Sprintf("%.2f of git log --format; asked for 0.8", rig.Ratio(t[2], t[3])))
+	rig.Row(
+		"stats=false",
+		t[3],
+		fmt.Sprintf("%.2f of git log --format; asked for 0.8", rig.Ratio(t[2], t[3])),
+	)
 	many, err := m.timeParallelRequests(ctx, s, 32, fmt.Sprintf("&until=%d", 1<<33))
 	if err != nil {
 		return err
 	}
-	rig.Row("32 clients, one walk", many, fmt.Sprintf("%.1f times one client; %d MiB each", rig.Ratio(many, t[1]), size>>20))
-	fmt.Printf("%-26s %10d MiB   asked for at most 256\n", "server's peak memory", rig.Memory(s.PID, "VmHWM")>>10)
+	rig.Row(
+		"32 clients, one walk",
+		many,
+		fmt.Sprintf("%.1f times one client; %d MiB each", rig.Ratio(many, t[1]), size>>20),
+	)
+	fmt.Printf(
+		"%-26s %10d MiB   asked for at most 256\n",
+		"server's peak memory",
+		rig.Memory(s.PID, "VmHWM")>>10,
+	)
 	return nil
 }

@@ -34,7 +34,12 @@ func (m *measure) verifyNumbers(ctx context.Context) error {
 		return err
 	}
 	var got struct{ Commits []map[string]any }
-	if err := s.decodeJSON(ctx, "/git/commits", url.Values{"skip": {"false"}, "branch": {tip}}, &got); err != nil {
+	if err := s.decodeJSON(
+		ctx,
+		"/git/commits",
+		url.Values{"skip": {"false"}, "branch": {tip}},
+		&got,
+	); err != nil {
 		return err
 	}
 	differ := 0
@@ -85,11 +90,20 @@ func (m *measure) verifyNumbers(ctx context.Context) error {
 		}
 		Activity struct{ Hours [][]int }
 	}
-	if err := s.decodeJSON(ctx, "/git/report", url.Values{"skip": {"false"}, "branch": {tip}}, &r); err != nil {
+	if err := s.decodeJSON(
+		ctx,
+		"/git/report",
+		url.Values{"skip": {"false"}, "branch": {tip}},
+		&r,
+	); err != nil {
 		return err
 	}
-	report("sums", map[string]int{"commits": r.Commits, "merges": r.Merges, "insertions": r.Insertions,
-		"deletions": r.Deletions}, sum)
+	report("sums", map[string]int{
+		"commits":    r.Commits,
+		"merges":     r.Merges,
+		"insertions": r.Insertions,
+		"deletions":  r.Deletions,
+	}, sum)
 	people := map[string]int{}
 	points := map[string]int{}
 	activity := map[string]int{}
@@ -124,7 +138,13 @@ func (m *measure) verifyNumbers(ctx context.Context) error {
 	report("authors", sortedPairs(byMail), sortedPairs(authors))
 	report("timeline", sortedPairs(points), sortedPairs(months))
 	report("activity", sortedPairs(activity), sortedPairs(hours))
-	fmt.Printf("%d commits, %d people, %d months: %d differences\n", len(said), len(authors), len(months), differ)
+	fmt.Printf(
+		"%d commits, %d people, %d months: %d differences\n",
+		len(said),
+		len(authors),
+		len(months),
+		differ,
+	)
 	if differ > 0 {
 		return fmt.Errorf("%d numbers differ from git's", differ)
 	}
@@ -140,7 +160,10 @@ func sortedPairs(m map[string]int) (all []string) {
 
 // formatAnswerCommit lays one commit of the answer out as plain does with git's.
 func formatAnswerCommit(c map[string]any) []string {
-	number := func(v any) string { f, _ := v.(float64); return strconv.FormatInt(int64(f), 10) }
+	number := func(v any) string {
+		f, _ := v.(float64)
+		return strconv.FormatInt(int64(f), 10)
+	}
 	var all []string
 	for _, name := range []string{"hash", "author", "author_email", "committer", "committer_email"} {
 		all = append(all, fmt.Sprint(c[name]))
@@ -178,7 +201,11 @@ func (m *measure) readGitCommits(ctx context.Context, tip string) ([]*plain, err
 		if len(f) < 12 {
 			return nil, fmt.Errorf("git printed %.100q", record)
 		}
-		c := &plain{hash: f[0], parents: len(strings.Fields(f[9])), person: strings.ToLower(f[10])}
+		c := &plain{
+			hash:    f[0],
+			parents: len(strings.Fields(f[9])),
+			person:  strings.ToLower(f[10]),
+		}
 		west := parseZoneOffset(f[6])
 		c.authored, c.committed, c.west = parseCount(f[5]), parseCount(f[7]), west
 		c.fields = []string{f[0], f[1], strings.ToLower(f[2]), f[3], strings.ToLower(f[4]),
@@ -219,7 +246,12 @@ func parseZoneOffset(s string) int64 {
 
 func (m *measure) gitOutput(ctx context.Context, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, "git", append([]string{"--git-dir=" + m.repo}, args...)...)
-	cmd.Env = append(os.Environ(), "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL="+os.DevNull, "LC_ALL=C")
+	cmd.Env = append(
+		os.Environ(),
+		"GIT_CONFIG_NOSYSTEM=1",
+		"GIT_CONFIG_GLOBAL="+os.DevNull,
+		"LC_ALL=C",
+	)
 	out, err := cmd.Output()
 	return string(out), err
 }
@@ -227,7 +259,14 @@ func (m *measure) gitOutput(ctx context.Context, args ...string) (string, error)
 // decodeJSON asks the server and decodes the answer.
 func (s *server) decodeJSON(ctx context.Context, path string, query url.Values, into any) error {
 	query.Set("project", s.project)
-	text, _, err := rig.Ask(ctx, http.DefaultClient, http.MethodGet, s.root+path+"?"+query.Encode(), "", "")
+	text, _, err := rig.Ask(
+		ctx,
+		http.DefaultClient,
+		http.MethodGet,
+		s.root+path+"?"+query.Encode(),
+		"",
+		"",
+	)
 	if err != nil {
 		return err
 	}

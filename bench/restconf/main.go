@@ -47,16 +47,34 @@ func main() {
 	pid := flag.Int("pid", 0, "process of the controller, to measure its processor time")
 	flag.Parse()
 	name, password, _ := strings.Cut(*user, ":")
-	c := &client{pid: *pid, url: *url, user: name, password: password, http: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 4, ReadBufferSize: 64 << 10}, Timeout: time.Minute}}
+	c := &client{
+		pid:      *pid,
+		url:      *url,
+		user:     name,
+		password: password,
+		http: &http.Client{
+			Transport: &http.Transport{
+				MaxIdleConnsPerHost: 4,
+				ReadBufferSize:      64 << 10,
+			},
+			Timeout: time.Minute,
+		},
+	}
 	rig.Main(func(ctx context.Context) error {
-		err := errors.Join(c.measureLists(*entries, *rounds), c.measureStreams(ctx, *readers, *events))
+		err := errors.Join(
+			c.measureLists(*entries, *rounds),
+			c.measureStreams(ctx, *readers, *events),
+		)
 		_, derr := c.sendRequest("DELETE", target, "", "", nil)
 		return errors.Join(err, derr)
 	})
 }
 
 // sendRequest sends a request and returns the body of the answer, which the next call overwrites.
-func (c *client) sendRequest(method, path, accept, contentType string, body []byte) ([]byte, error) {
+func (c *client) sendRequest(
+	method, path, accept, contentType string,
+	body []byte,
+) ([]byte, error) {
 	r, err := http.NewRequest(method, c.url+path, bytes.NewReader(body))
 	if err != nil {
 		return nil, err
@@ -103,9 +121,15 @@ type topology struct {
 
 // measureLists compares GET and PUT of a long list with encoding/json.
 func (c *client) measureLists(entries, rounds int) error {
-	one := topology{ID: "bench", Nodes: []map[string]string{{"node-id": "n"}}}
+	one := topology{
+		ID:    "bench",
+		Nodes: []map[string]string{{"node-id": "n"}},
+	}
 	for i := range entries {
-		l := link{ID: fmt.Sprintf("link-%05d", i), From: end{"n", fmt.Sprintf("port-%d", i%48)}}
+		l := link{
+			ID:   fmt.Sprintf("link-%05d", i),
+			From: end{"n", fmt.Sprintf("port-%d", i%48)},
+		}
 		l.To.Node, l.To.TP = "n", "1"
 		one.Links = append(one.Links, l)
 	}
@@ -123,7 +147,10 @@ func (c *client) measureLists(entries, rounds int) error {
 	}
 	xml = bytes.Clone(xml)
 	get := func(accept string) func() error {
-		return func() error { _, err := c.sendRequest("GET", target+"?content=config", accept, "", nil); return err }
+		return func() error {
+			_, err := c.sendRequest("GET", target+"?content=config", accept, "", nil)
+			return err
+		}
 	}
 	// Each PUT changes one entry, as a client does that sends back what it read.
 	n := 0
@@ -137,11 +164,16 @@ func (c *client) measureLists(entries, rounds int) error {
 	}
 	// What the transfer alone costs: the same bytes from a server that does nothing else.
 	texts := map[string][]byte{"/json": body, "/xml": xml}
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = w.Write(texts[r.URL.Path]) }))
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = w.Write(texts[r.URL.Path])
+	}))
 	defer server.Close()
 	plain := &client{url: server.URL, http: c.http}
 	bare := func(path string) func() error {
-		return func() error { _, err := plain.sendRequest("GET", path, "", "", nil); return err }
+		return func() error {
+			_, err := plain.sendRequest("GET", path, "", "", nil)
+			return err
+		}
 	}
 	marshal := func() error { _, err := json.Marshal(t); return err }
 	var generic any
@@ -170,15 +202,33 @@ func (c *client) measureLists(entries, rounds int) error {
 	} {
 		var ours, peer sample
 		for range rounds {
-			err := errors.Join(ours.addTiming(row.ours, func() time.Duration { return processorTime(c.pid) }), peer.addTiming(row.peer, ownTime))
+			err := errors.Join(
+				ours.addTiming(row.ours, func() time.Duration {
+					return processorTime(c.pid)
+				}),
+				peer.addTiming(row.peer, ownTime),
+			)
 			if err != nil {
 				return err
 			}
 		}
 		a, b := rig.At(ours.took, 50), rig.At(peer.took, 50)
-		fmt.Printf("%-32s %d entries: ours %v, peer %v, ratio %.2f (target %s)", row.what, entries, a, b, float64(b)/float64(a), row.goal)
+		fmt.Printf(
+			"%-32s %d entries: ours %v, peer %v, ratio %.2f (target %s)",
+			row.what,
+			entries,
+			a,
+			b,
+			float64(b)/float64(a),
+			row.goal,
+		)
 		if a, b := rig.At(ours.cpu, 50), rig.At(peer.cpu, 50); c.pid != 0 && a > 0 {
-			fmt.Printf("; processor time: controller %v, peer %v, ratio %.2f", a, b, float64(b)/float64(a))
+			fmt.Printf(
+				"; processor time: controller %v, peer %v, ratio %.2f",
+				a,
+				b,
+				float64(b)/float64(a),
+			)
 		}
 		fmt.Println()
 	}
@@ -212,7 +262,9 @@ func processorTime(pid int) (sum time.Duration) {
 	return sum
 }
 
-func ownTime() time.Duration { return processorTime(os.Getpid()) }
+func ownTime() time.Duration {
+	return processorTime(os.Getpid())
+}
 
 // measureStreams measures how late the events of changed data come to many readers.
 func (c *client) measureStreams(ctx context.Context, readers, events int) error {
@@ -220,7 +272,13 @@ func (c *client) measureStreams(ctx context.Context, readers, events int) error 
 	defer cancel()
 	watched := "/rests/streams/json/data-change/running/network-topology:network-topology/topology=bench-stream"
 	data := "/rests/data/network-topology:network-topology/topology=bench-stream"
-	_, err := c.sendRequest("PUT", data, "", "application/yang-data+json", []byte(`{"network-topology:topology":[{"topology-id":"bench-stream"}]}`))
+	_, err := c.sendRequest(
+		"PUT",
+		data,
+		"",
+		"application/yang-data+json",
+		[]byte(`{"network-topology:topology":[{"topology-id":"bench-stream"}]}`),
+	)
 	if err != nil {
 		return err
 	}
@@ -272,7 +330,13 @@ func (c *client) measureStreams(ctx context.Context, readers, events int) error 
 	for range events {
 		<-tick.C
 		id := strconv.FormatInt(time.Now().UnixNano(), 10)
-		_, err := c.sendRequest("PUT", data+"/node="+id, "", "application/yang-data+json", []byte(`{"network-topology:node":[{"node-id":"`+id+`"}]}`))
+		_, err := c.sendRequest(
+			"PUT",
+			data+"/node="+id,
+			"",
+			"application/yang-data+json",
+			[]byte(`{"network-topology:node":[{"node-id":"`+id+`"}]}`),
+		)
 		if err != nil {
 			return err
 		}

@@ -129,7 +129,9 @@ func (b *Best) Round(f func() error) error {
 }
 
 // Ratio of two times.
-func Ratio(a, b time.Duration) float64 { return a.Seconds() / b.Seconds() }
+func Ratio(a, b time.Duration) float64 {
+	return a.Seconds() / b.Seconds()
+}
 
 // Row prints a line of a table.
 func Row(name string, d time.Duration, note string) {

@@ -29,13 +29,32 @@ type Controller struct {
 // Start runs the ctld in the directory bin until it is ready.
 func Start(bin, home string, environ ...string) (*Controller, error) {
 	began := time.Now()
-	cmd := exec.Command(filepath.Join(bin, "ctld"), "--home", home, "--http", "127.0.0.1:0", "--ssh", "off", "--admin", "127.0.0.1:0")
-	cmd.Env = append(append(os.Environ(), environ...), "CTL_ADMIN_PASSWORD=admin", "CTL_USER_PASSWORD=user")
+	cmd := exec.Command(
+		filepath.Join(bin, "ctld"),
+		"--home",
+		home,
+		"--http",
+		"127.0.0.1:0",
+		"--ssh",
+		"off",
+		"--admin",
+		"127.0.0.1:0",
+	)
+	cmd.Env = append(
+		append(os.Environ(), environ...),
+		"CTL_ADMIN_PASSWORD=admin",
+		"CTL_USER_PASSWORD=user",
+	)
 	program, err := harness.Launch("console: ctl", cmd)
 	if err != nil {
 		return nil, err
 	}
-	c := &Controller{Program: program, Home: home, Took: time.Since(began), bin: bin}
+	c := &Controller{
+		Program: program,
+		Home:    home,
+		Took:    time.Since(began),
+		bin:     bin,
+	}
 	address, err := os.ReadFile(filepath.Join(home, "data", "run", "http.addr"))
 	if err != nil {
 		c.Stop()
@@ -48,7 +67,13 @@ func Start(bin, home string, environ ...string) (*Controller, error) {
 // Ctl runs lines at the console and returns what the last one printed.
 func (c *Controller) Ctl(ctx context.Context, lines ...string) (text string, err error) {
 	for _, line := range lines {
-		out, err := exec.CommandContext(ctx, filepath.Join(c.bin, "ctl"), "--home", c.Home, line).CombinedOutput()
+		out, err := exec.CommandContext(
+			ctx,
+			filepath.Join(c.bin, "ctl"),
+			"--home",
+			c.Home,
+			line,
+		).CombinedOutput()
 		if err != nil {
 			return "", fmt.Errorf("ctl %q: %w: %s", line, err, out)
 		}
@@ -58,14 +83,30 @@ func (c *Controller) Ctl(ctx context.Context, lines ...string) (text string, err
 }
 
 // Profile keeps a CPU profile of the controller over d in a file; wait ends with it.
-func (c *Controller) Profile(ctx context.Context, file string, d time.Duration) (wait func() error) {
-	client := &http.Client{Timeout: d + time.Minute, Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-		return new(net.Dialer).DialContext(ctx, "unix", filepath.Join(c.Home, "data", "run", "pprof.sock"))
-	}}}
+func (c *Controller) Profile(
+	ctx context.Context,
+	file string,
+	d time.Duration,
+) (wait func() error) {
+	client := &http.Client{
+		Timeout: d + time.Minute,
+		Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return new(net.Dialer).DialContext(
+				ctx,
+				"unix",
+				filepath.Join(c.Home, "data", "run", "pprof.sock"),
+			)
+		}},
+	}
 	done := make(chan error, 1)
 	go func() {
 		defer client.CloseIdleConnections()
-		r, err := http.NewRequestWithContext(ctx, http.MethodGet, fmt.Sprintf("http://x/debug/pprof/profile?seconds=%d", max(1, int(d.Seconds()))), nil)
+		r, err := http.NewRequestWithContext(
+			ctx,
+			http.MethodGet,
+			fmt.Sprintf("http://x/debug/pprof/profile?seconds=%d", max(1, int(d.Seconds()))),
+			nil,
+		)
 		if err != nil {
 			done <- err
 			return
@@ -86,7 +127,10 @@ func (c *Controller) Profile(ctx context.Context, file string, d time.Duration) 
 func Write(dir string, files map[string]string) error {
 	for name, text := range files {
 		file := filepath.Join(dir, name)
-		err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte(text), 0o644))
+		err := errors.Join(
+			os.MkdirAll(filepath.Dir(file), 0o755),
+			os.WriteFile(file, []byte(text), 0o644),
+		)
 		if err != nil {
 			return err
 		}

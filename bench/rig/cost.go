@@ -39,8 +39,12 @@ func Family(pid int) []Process {
 			continue
 		}
 		number := func(s string) int { n, _ := strconv.Atoi(s); return n }
-		p := Process{PID: number(filepath.Base(filepath.Dir(file))), Parent: number(f[1]), Name: string(text[open+1 : end]),
-			Used: time.Duration(number(f[11])+number(f[12])) * clockTick}
+		p := Process{
+			PID:    number(filepath.Base(filepath.Dir(file))),
+			Parent: number(f[1]),
+			Name:   string(text[open+1 : end]),
+			Used:   time.Duration(number(f[11])+number(f[12])) * clockTick,
+		}
 		if p.PID == pid {
 			out = append(out, p)
 		}
@@ -55,7 +59,9 @@ func Family(pid int) []Process {
 // ChildOf finds the process below another that runs a program; 0: there is none.
 func ChildOf(parent int, program string) int {
 	family := Family(parent)
-	i := slices.IndexFunc(family, func(p Process) bool { return p.PID != parent && p.Name == program })
+	i := slices.IndexFunc(family, func(p Process) bool {
+		return p.PID != parent && p.Name == program
+	})
 	if i >= 0 {
 		return family[i].PID
 	}

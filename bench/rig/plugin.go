@@ -18,8 +18,16 @@ import (
 func Plugin(ctx context.Context, cmd *exec.Cmd) (*plugin.Client, *grpc.ClientConn, error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
-	process := plugin.NewClient(&plugin.ClientConfig{HandshakeConfig: wire.Handshake, Plugins: wire.Set(nil), AutoMTLS: true, Cmd: cmd,
-		AllowedProtocols: []plugin.Protocol{plugin.ProtocolGRPC}, Logger: hclog.NewNullLogger(), GRPCDialOptions: wire.DialOptions(), SkipHostEnv: cmd.Env != nil})
+	process := plugin.NewClient(&plugin.ClientConfig{
+		HandshakeConfig:  wire.Handshake,
+		Plugins:          wire.Set(nil),
+		AutoMTLS:         true,
+		Cmd:              cmd,
+		AllowedProtocols: []plugin.Protocol{plugin.ProtocolGRPC},
+		Logger:           hclog.NewNullLogger(),
+		GRPCDialOptions:  wire.DialOptions(),
+		SkipHostEnv:      cmd.Env != nil,
+	})
 	conn, err := connectPlugin(ctx, process)
 	if err != nil {
 		process.Kill()
@@ -38,6 +46,13 @@ func connectPlugin(ctx context.Context, process *plugin.Client) (*grpc.ClientCon
 		return nil, err
 	}
 	conn := raw.(*grpc.ClientConn)
-	_, err = pluginv1.NewBaseClient(conn).Configure(ctx, &pluginv1.ConfigureRequest{ApiVersion: wire.APIVersions[0], HostSocket: "/nonexistent", HostToken: "none"})
+	_, err = pluginv1.NewBaseClient(conn).Configure(
+		ctx,
+		&pluginv1.ConfigureRequest{
+			ApiVersion: wire.APIVersions[0],
+			HostSocket: "/nonexistent",
+			HostToken:  "none",
+		},
+	)
 	return conn, err
 }

@@ -43,7 +43,11 @@ func At(took []time.Duration, percent int) time.Duration {
 
 // Ask sends a request as the user admin and returns the body of the answer, 1 GiB of it at most; a status of 400
 // or more is an error.
-func Ask(ctx context.Context, client *http.Client, method, url, contentType, body string) (text []byte, status int, err error) {
+func Ask(
+	ctx context.Context,
+	client *http.Client,
+	method, url, contentType, body string,
+) (text []byte, status int, err error) {
 	req, err := http.NewRequestWithContext(ctx, method, url, strings.NewReader(body))
 	if err != nil {
 		return nil, 0, err

@@ -21,8 +21,13 @@ const end = "# end"
 // serveAgents runs the agents until it is ended: chains of switches, and one with nothing but a
 // forwarding table, the last of the list, which it prints.
 func (o options) serveAgents(ctx context.Context) error {
-	n, err := network.Start(network.Options{Topology: o.topologySpec(), Ports: o.ports, MaxMessage: o.message,
-		Listen: netip.MustParsePrefix("127.1.0.0/16"), BasePort: 20161})
+	n, err := network.Start(network.Options{
+		Topology:   o.topologySpec(),
+		Ports:      o.ports,
+		MaxMessage: o.message,
+		Listen:     netip.MustParsePrefix("127.1.0.0/16"),
+		BasePort:   20161,
+	})
 	if err != nil {
 		return err
 	}
@@ -77,14 +82,22 @@ func (o options) startAgents() (list []switchlist.Entry, stop func(), err error)
 	if err != nil {
 		return nil, nil, err
 	}
-	child, err := harness.Launch(end, exec.Command(self, append([]string{"-agents"}, os.Args[1:]...)...))
+	child, err := harness.Launch(
+		end,
+		exec.Command(self, append([]string{"-agents"}, os.Args[1:]...)...),
+	)
 	if err != nil {
 		return nil, nil, err
 	}
 	list, problems := switchlist.Parse("agents", []byte(strings.TrimSuffix(child.Said, end+"\n")))
 	if len(list) != o.switches+1 {
 		child.Stop()
-		return nil, nil, fmt.Errorf("%d agents came up, %d were asked for %v", len(list), o.switches+1, problems)
+		return nil, nil, fmt.Errorf(
+			"%d agents came up, %d were asked for %v",
+			len(list),
+			o.switches+1,
+			problems,
+		)
 	}
 	return list, child.Stop, nil
 }

@@ -20,8 +20,19 @@ func newBigTable(entries int) *snmprec.MIB {
 			if column == 1 {
 				v = snmpwire.Int32(3) // learned
 			}
-			name := snmpwire.MustOID(base).Append(1, 8, 0, 0, uint32(i>>16), uint32(i>>8)&255, uint32(i)&255)
-			rows = append(rows, snmpwire.VarBind{Name: name, Value: v})
+			name := snmpwire.MustOID(base).Append(
+				1,
+				8,
+				0,
+				0,
+				uint32(i>>16),
+				uint32(i>>8)&255,
+				uint32(i)&255,
+			)
+			rows = append(rows, snmpwire.VarBind{
+				Name:  name,
+				Value: v,
+			})
 		}
 	}
 	return snmprec.New(rows)
@@ -29,9 +40,20 @@ func newBigTable(entries int) *snmprec.MIB {
 
 // listenTable serves a table and returns its line of the switch list.
 func listenTable(t *snmprec.MIB, h *snmpagent.Host, message int) (string, error) {
-	s, err := h.Listen(netip.MustParseAddrPort("127.0.0.1:0"), snmpagent.New(snmpagent.Config{MIB: t, ReadCommunity: "public", MaxMessage: message}))
+	s, err := h.Listen(
+		netip.MustParseAddrPort("127.0.0.1:0"),
+		snmpagent.New(snmpagent.Config{
+			MIB:           t,
+			ReadCommunity: "public",
+			MaxMessage:    message,
+		}),
+	)
 	if err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("%s,127.0.0.1,public,admin,password,table,%d", mib.MAC(0x0a0000000001), s.Addr().Port()), nil
+	return fmt.Sprintf(
+		"%s,127.0.0.1,public,admin,password,table,%d",
+		mib.MAC(0x0a0000000001),
+		s.Addr().Port(),
+	), nil
 }

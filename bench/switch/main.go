@@ -21,7 +21,9 @@ type options struct {
 }
 
 // hasFaultyAgents reports whether some of the agents misbehave.
-func (o options) hasFaultyAgents() bool { return o.dead+o.lossy+o.looping > 0 }
+func (o options) hasFaultyAgents() bool {
+	return o.dead+o.lossy+o.looping > 0
+}
 
 // listHealthySwitches is the switches that do not misbehave; spoil says which do.
 func (o options) listHealthySwitches(list []switchlist.Entry) (out []switchlist.Entry) {

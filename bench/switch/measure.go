@@ -37,17 +37,24 @@ type rooms struct {
 }
 
 func newRooms(list []switchlist.Entry, workers int) *rooms {
-	r := &rooms{client: snmp.NewClient(snmp.Options{}), inventory: switchlist.New(nil), published: make(chan discovery.Cause, 64)}
+	r := &rooms{
+		client:    snmp.NewClient(snmp.Options{}),
+		inventory: switchlist.New(nil),
+		published: make(chan discovery.Cause, 64),
+	}
 	r.inventory.Set("agents", list, nil)
 	d := mibdriver.New(r.client)
-	r.survey = discovery.New(discovery.Options{Inventory: r.inventory,
+	r.survey = discovery.New(discovery.Options{
+		Inventory: r.inventory,
 		Observe: func(ctx context.Context, sw *switchdriver.Switch) (*discovery.Observation, error) {
 			o, err := d.Observe(ctx, sw)
 			r.read.Store(sw.NodeId, time.Now())
 			return o, err
 		},
-		Workers: workers, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
-		Refresh: d.Refresh, Infer: d.Evidence,
+		Workers: workers,
+		Log:     slog.New(slog.NewTextHandler(io.Discard, nil)),
+		Refresh: d.Refresh,
+		Infer:   d.Evidence,
 		Publish: func(_, n *discovery.Network, cause discovery.Cause) {
 			r.publisher.Set(service.Topology("switch:1", n))
 			select {
@@ -55,7 +62,11 @@ func newRooms(list []switchlist.Entry, workers int) *rooms {
 			default:
 			}
 		},
-		Finished: func() { r.sockets = max(r.sockets, r.client.Sockets()); r.client.Trim(16, nil) }})
+		Finished: func() {
+			r.sockets = max(r.sockets, r.client.Sockets())
+			r.client.Trim(16, nil)
+		},
+	})
 	r.mux = service.ReadRPCs(r.inventory, driver.New(driver.Options{Standard: d}), r.survey)
 	return r
 }
@@ -76,7 +87,14 @@ func (o options) measureAll(ctx context.Context) error {
 	list, big := list[:o.switches], list[o.switches]
 	r := newRooms(list, o.workers)
 	defer r.close()
-	fmt.Printf("%d switches of %d ports, %d workers, %d CPUs, best of %d rounds\n\n", o.switches, o.ports, o.workers, runtime.NumCPU(), o.rounds)
+	fmt.Printf(
+		"%d switches of %d ports, %d workers, %d CPUs, best of %d rounds\n\n",
+		o.switches,
+		o.ports,
+		o.workers,
+		runtime.NumCPU(),
+		o.rounds,
+	)
 	if err := o.measureDiscovery(ctx, r, list, before); err != nil {
 		return err
 	}
@@ -89,7 +107,12 @@ func (o options) measureAll(ctx context.Context) error {
 	return o.measureTableRead(ctx, r, big)
 }
 
-func (o options) measureDiscovery(ctx context.Context, r *rooms, list []switchlist.Entry, before uint64) error {
+func (o options) measureDiscovery(
+	ctx context.Context,
+	r *rooms,
+	list []switchlist.Entry,
+	before uint64,
+) error {
 	var sum discovery.Summary
 	ours := rig.Never()
 	raw := rig.Never()
@@ -113,13 +136,18 @@ func (o options) measureDiscovery(ctx context.Context, r *rooms, list []switchli
 			return fmt.Errorf("only %d switches answered: %v", sum.Answered, sum.Failures[0])
 		}
 		if !o.hasFaultyAgents() { // those that lose requests would be waited for once more
-			err := quick.Round(func() error { _, err := r.survey.Periodic(ctx); return err })
+			err := quick.Round(func() error {
+				_, err := r.survey.Periodic(ctx)
+				return err
+			})
 			if err != nil {
 				return err
 			}
 		}
 		// Bare gosnmp would stop at the first that is dead, or never end: it asks the others.
-		if err := raw.Round(func() error { return rawAll(o.listHealthySwitches(list), o.workers) }); err != nil {
+		if err := raw.Round(func() error {
+			return rawAll(o.listHealthySwitches(list), o.workers)
+		}); err != nil {
 			return fmt.Errorf("gosnmp: %w", err)
 		}
 	}
@@ -129,14 +157,42 @@ func (o options) measureDiscovery(ctx context.Context, r *rooms, list []switchli
 		n := len(o.listHealthySwitches(list))
 		rig.Row("discovery, plugin", ours.Clock, fmt.Sprintf("%d answered, %d failed, the slowest by their deadline; the %d that are well were read after %.1f s; processor time of a switch %.2f of bare gosnmp",
 			sum.Answered, len(sum.Failures), n, well.Seconds(), ratePerSecond(o.switches, ours.CPU)/ratePerSecond(n, raw.CPU)))
-		rig.Row("the same objects, gosnmp", raw.Clock, fmt.Sprintf("%.0f switches/s; at the %d that are well, alone", ratePerSecond(n, raw.Clock), n))
-		fmt.Printf("%-26s %10.1f KiB  in the plugin, published topology included\n", "memory per switch", per)
+		rig.Row(
+			"the same objects, gosnmp",
+			raw.Clock,
+			fmt.Sprintf(
+				"%.0f switches/s; at the %d that are well, alone",
+				ratePerSecond(n, raw.Clock),
+				n,
+			),
+		)
+		fmt.Printf(
+			"%-26s %10.1f KiB  in the plugin, published topology included\n",
+			"memory per switch",
+			per,
+		)
 		fmt.Printf("%-26s %10d      at most, all switches\n", "sockets", r.sockets)
 		return nil
 	}
-	rig.Row("discovery, plugin", ours.Clock, fmt.Sprintf("%.0f switches/s; %s; asked for 0.85", ratePerSecond(o.switches, ours.Clock), formatRatio(raw, ours)))
-	rig.Row("the same objects, gosnmp", raw.Clock, fmt.Sprintf("%.0f switches/s", ratePerSecond(o.switches, raw.Clock)))
-	rig.Row("again, only what changed", quick.Clock, fmt.Sprintf("%.2f of the time of reading all", rig.Ratio(quick.Clock, ours.Clock)))
+	rig.Row(
+		"discovery, plugin",
+		ours.Clock,
+		fmt.Sprintf(
+			"%.0f switches/s; %s; asked for 0.85",
+			ratePerSecond(o.switches, ours.Clock),
+			formatRatio(raw, ours),
+		),
+	)
+	rig.Row(
+		"the same objects, gosnmp",
+		raw.Clock,
+		fmt.Sprintf("%.0f switches/s", ratePerSecond(o.switches, raw.Clock)),
+	)
+	rig.Row(
+		"again, only what changed",
+		quick.Clock,
+		fmt.Sprintf("%.2f of the time of reading all", rig.Ratio(quick.Clock, ours.Clock)),
+	)
 	loop, err := timeWalkPrograms(ctx, list)
 	switch {
 	case errors.Is(err, exec.ErrNotFound):
@@ -144,9 +200,21 @@ func (o options) measureDiscovery(ctx context.Context, r *rooms, list []switchli
 	case err != nil:
 		return err
 	default:
-		rig.Row("loop of snmpbulkwalk", loop, fmt.Sprintf("%.0f switches/s; the plugin is %.0f times as fast; asked for 10", ratePerSecond(o.switches, loop), rig.Ratio(loop, ours.Clock)))
+		rig.Row(
+			"loop of snmpbulkwalk",
+			loop,
+			fmt.Sprintf(
+				"%.0f switches/s; the plugin is %.0f times as fast; asked for 10",
+				ratePerSecond(o.switches, loop),
+				rig.Ratio(loop, ours.Clock),
+			),
+		)
 	}
-	fmt.Printf("%-26s %10.1f KiB  in the plugin, published topology included\n", "memory per switch", per)
+	fmt.Printf(
+		"%-26s %10.1f KiB  in the plugin, published topology included\n",
+		"memory per switch",
+		per,
+	)
 	fmt.Printf("%-26s %10d      at most, all switches\n", "sockets", r.sockets)
 	return nil
 }
@@ -159,7 +227,14 @@ func (o options) measureTableRead(ctx context.Context, r *rooms, e switchlist.En
 	input := json.RawMessage(fmt.Sprintf(`{"node-id":%d}`, uint64(e.MAC)))
 	for range o.rounds * 5 {
 		err := ours.Round(func() error {
-			out, err := r.mux.Invoke(ctx, &operations.Request{Module: "fdb", RPC: "get-fdb-table", Input: input})
+			out, err := r.mux.Invoke(
+				ctx,
+				&operations.Request{
+					Module: "fdb",
+					RPC:    "get-fdb-table",
+					Input:  input,
+				},
+			)
 			if err != nil {
 				return err
 			}
@@ -181,7 +256,16 @@ func (o options) measureTableRead(ctx context.Context, r *rooms, e switchlist.En
 			return err
 		}
 	}
-	rig.Row("get-fdb-table, plugin", ours.Clock, fmt.Sprintf("%d entries, %d KiB of JSON; %s; asked for 0.8", o.fdb, size>>10, formatRatio(raw, ours)))
+	rig.Row(
+		"get-fdb-table, plugin",
+		ours.Clock,
+		fmt.Sprintf(
+			"%d entries, %d KiB of JSON; %s; asked for 0.8",
+			o.fdb,
+			size>>10,
+			formatRatio(raw, ours),
+		),
+	)
 	rig.Row("the same objects, gosnmp", raw.Clock, "")
 	return nil
 }
@@ -193,9 +277,15 @@ func heapBytes() uint64 {
 	return m.HeapAlloc
 }
 
-func ratePerSecond(n int, d time.Duration) float64 { return float64(n) / d.Seconds() }
+func ratePerSecond(n int, d time.Duration) float64 {
+	return float64(n) / d.Seconds()
+}
 
 // formatRatio is how fast ours is beside what does the same without us.
 func formatRatio(raw, ours rig.Best) string {
-	return fmt.Sprintf("%.2f of bare gosnmp (processor time %.2f)", rig.Ratio(raw.Clock, ours.Clock), rig.Ratio(raw.CPU, ours.CPU))
+	return fmt.Sprintf(
+		"%.2f of bare gosnmp (processor time %.2f)",
+		rig.Ratio(raw.Clock, ours.Clock),
+		rig.Ratio(raw.CPU, ours.CPU),
+	)
 }

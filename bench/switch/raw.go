@@ -27,8 +27,16 @@ var (
 
 // rawWalk reads columns of one switch with gosnmp alone.
 func rawWalk(e switchlist.Entry, scalars, columns []string) (values int, err error) {
-	g := &gosnmp.GoSNMP{Target: e.Address.String(), Port: e.Port, Community: e.ReadCommunity, Version: gosnmp.Version2c,
-		Timeout: 1500 * time.Millisecond, Retries: 2, MaxOids: 60, MaxRepetitions: 50}
+	g := &gosnmp.GoSNMP{
+		Target:         e.Address.String(),
+		Port:           e.Port,
+		Community:      e.ReadCommunity,
+		Version:        gosnmp.Version2c,
+		Timeout:        1500 * time.Millisecond,
+		Retries:        2,
+		MaxOids:        60,
+		MaxRepetitions: 50,
+	}
 	if err := g.Connect(); err != nil {
 		return 0, err
 	}
@@ -41,7 +49,10 @@ func rawWalk(e switchlist.Entry, scalars, columns []string) (values int, err err
 		values += len(p.Variables)
 	}
 	for _, c := range columns {
-		if err := g.BulkWalk(c, func(gosnmp.SnmpPDU) error { values++; return nil }); err != nil {
+		if err := g.BulkWalk(c, func(gosnmp.SnmpPDU) error {
+			values++
+			return nil
+		}); err != nil {
 			return values, err
 		}
 	}
@@ -50,7 +61,10 @@ func rawWalk(e switchlist.Entry, scalars, columns []string) (values int, err err
 
 // rawAll walks all switches with as many workers as the plugin has.
 func rawAll(list []switchlist.Entry, workers int) error {
-	return rig.Each(len(list), workers, func(i int) error { _, err := rawWalk(list[i], scalars, columns); return err })
+	return rig.Each(len(list), workers, func(i int) error {
+		_, err := rawWalk(list[i], scalars, columns)
+		return err
+	})
 }
 
 // sample is how many switches the loop of programs asks.
@@ -66,7 +80,17 @@ func timeWalkPrograms(ctx context.Context, list []switchlist.Entry) (time.Durati
 	start := time.Now()
 	for _, e := range some {
 		for _, t := range tables {
-			c := exec.CommandContext(ctx, path, "-v2c", "-c", e.ReadCommunity, "-On", "-Cr50", fmt.Sprintf("%s:%d", e.Address, e.Port), t)
+			c := exec.CommandContext(
+				ctx,
+				path,
+				"-v2c",
+				"-c",
+				e.ReadCommunity,
+				"-On",
+				"-Cr50",
+				fmt.Sprintf("%s:%d", e.Address, e.Port),
+				t,
+			)
 			c.Env = []string{"MIBS="}
 			if out, err := c.CombinedOutput(); err != nil {
 				return 0, fmt.Errorf("snmpbulkwalk: %w: %s", err, out)

@@ -31,7 +31,11 @@ func (o options) afterTrap(ctx context.Context, list []switchlist.Entry) error {
 	for i := range traps {
 		start := time.Now()
 		err := b.Round(func() error {
-			r.survey.Touch(discovery.Hint{Node: list[i*len(list)/traps].MAC, IfIndex: 1, Neighbors: true})
+			r.survey.Touch(discovery.Hint{
+				Node:      list[i*len(list)/traps].MAC,
+				IfIndex:   1,
+				Neighbors: true,
+			})
 			return r.awaitResult(ctx, discovery.Trap)
 		})
 		if err != nil {
@@ -39,7 +43,15 @@ func (o options) afterTrap(ctx context.Context, list []switchlist.Entry) error {
 		}
 		worst = max(worst, time.Since(start))
 	}
-	rig.Row("topology after a trap", b.Clock, fmt.Sprintf("at worst %.1f ms; asked for 2000; processor time %.1f ms", float64(worst.Microseconds())/1000, float64(b.CPU.Microseconds())/1000))
+	rig.Row(
+		"topology after a trap",
+		b.Clock,
+		fmt.Sprintf(
+			"at worst %.1f ms; asked for 2000; processor time %.1f ms",
+			float64(worst.Microseconds())/1000,
+			float64(b.CPU.Microseconds())/1000,
+		),
+	)
 	return nil
 }
 

@@ -22,10 +22,16 @@ var manifest []byte
 
 func main() { sdk.Serve(pluginOptions()) }
 
-func pluginOptions() sdk.Options { return sdk.Options{Manifest: manifest, New: newListener} }
+func pluginOptions() sdk.Options {
+	return sdk.Options{Manifest: manifest, New: newListener}
+}
 
 func newListener(ctx context.Context, env *sdk.Env) (*sdk.Plugin, error) {
-	file, err := os.OpenFile(filepath.Join(env.DataDir, "heard.jsonl"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	file, err := os.OpenFile(
+		filepath.Join(env.DataDir, "heard.jsonl"),
+		os.O_CREATE|os.O_APPEND|os.O_WRONLY,
+		0o600,
+	)
 	if err != nil {
 		return nil, err
 	}

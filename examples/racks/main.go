@@ -21,7 +21,11 @@ var modules embed.FS
 func main() { sdk.Serve(pluginOptions()) }
 
 func pluginOptions() sdk.Options {
-	return sdk.Options{Manifest: manifest, YANG: modules, New: newPlugin}
+	return sdk.Options{
+		Manifest: manifest,
+		YANG:     modules,
+		New:      newPlugin,
+	}
 }
 
 // rack is an instance of list rack with all below it.
@@ -50,17 +54,25 @@ type plugin struct {
 }
 
 func newPlugin(ctx context.Context, env *sdk.Env) (*sdk.Plugin, error) {
-	p := &plugin{racks: state.NewTree[rack]("/racks:racks/rack=*"), where: state.NewTable[string](state.Private("machine/"))}
+	p := &plugin{
+		racks: state.NewTree[rack]("/racks:racks/rack=*"),
+		where: state.NewTable[string](state.Private("machine/")),
+	}
 	follow, stop := context.WithCancel(context.WithoutCancel(ctx)) // ctx ends with newPlugin
 	var err error
 	if p.store, err = state.Open(follow, env.Host, p.racks, p.where); err != nil {
 		stop()
 		return nil, err
 	}
-	return &sdk.Plugin{State: p.store, Check: p.checkRacks, Stop: func(context.Context) error { stop(); return nil }, Operations: operations.Mux{
-		"racks:add":   operations.Func(p.addMachine),
-		"racks:where": operations.Func(p.findMachine),
-	}}, nil
+	return &sdk.Plugin{
+		State: p.store,
+		Check: p.checkRacks,
+		Stop:  func(context.Context) error { stop(); return nil },
+		Operations: operations.Mux{
+			"racks:add":   operations.Func(p.addMachine),
+			"racks:where": operations.Func(p.findMachine),
+		},
+	}, nil
 }
 
 // checkRacks decides about the state in tx, whoever changes it: no rack holds more machines
@@ -70,11 +82,24 @@ func (p *plugin) checkRacks(_ context.Context, tx *state.Tx) error {
 	now := map[string]string{}
 	for path, r := range p.racks.All(tx) {
 		if len(r.Machine) > r.machineRoom() {
-			return fault.At(fault.Invalid, path, "rack %s has room for %d machines, not for %d", r.Name, r.machineRoom(), len(r.Machine))
+			return fault.At(
+				fault.Invalid,
+				path,
+				"rack %s has room for %d machines, not for %d",
+				r.Name,
+				r.machineRoom(),
+				len(r.Machine),
+			)
 		}
 		for _, m := range r.Machine {
 			if other, ok := now[m.Name]; ok {
-				return fault.At(fault.Exists, path, "machine %s is in rack %s already", m.Name, other)
+				return fault.At(
+					fault.Exists,
+					path,
+					"machine %s is in rack %s already",
+					m.Name,
+					other,
+				)
 			}
 			now[m.Name] = r.Name
 		}
@@ -108,7 +133,12 @@ func (p *plugin) addMachine(ctx context.Context, in addInput) (operations.None, 
 			return fault.New(fault.NotFound, "there is no rack %s", in.Rack)
 		}
 		if len(r.Machine) >= r.machineRoom() {
-			return fault.New(fault.Invalid, "rack %s has room for %d machines only", in.Rack, r.machineRoom())
+			return fault.New(
+				fault.Invalid,
+				"rack %s has room for %d machines only",
+				in.Rack,
+				r.machineRoom(),
+			)
 		}
 		r.Machine = append(r.Machine[:len(r.Machine):len(r.Machine)], machine{Name: in.Machine})
 		if err := p.racks.Put(tx, r, in.Rack); err != nil {

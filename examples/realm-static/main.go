@@ -19,9 +19,12 @@ var manifest []byte
 func main() { sdk.Serve(pluginOptions()) }
 
 func pluginOptions() sdk.Options {
-	return sdk.Options{Manifest: manifest, New: func(context.Context, *sdk.Env) (*sdk.Plugin, error) {
-		return &sdk.Plugin{Realm: factory{}}, nil
-	}}
+	return sdk.Options{
+		Manifest: manifest,
+		New: func(context.Context, *sdk.Env) (*sdk.Plugin, error) {
+			return &sdk.Plugin{Realm: factory{}}, nil
+		},
+	}
 }
 
 type factory struct{}
@@ -29,7 +32,10 @@ type factory struct{}
 // New reads the properties of one instance: staticRealm.users = name:digest, ...
 func (factory) New(_ context.Context, c realm.Config) (realm.Realm, []string, error) {
 	r := realm.Read(c)
-	s := &static{digests: r.Pairs("users"), roles: strings.Fields(r.String("roles", "user"))}
+	s := &static{
+		digests: r.Pairs("users"),
+		roles:   strings.Fields(r.String("roles", "user")),
+	}
 	for name, digest := range s.digests {
 		b, err := hex.DecodeString(digest)
 		if err != nil || len(b) != sha256.Size {
@@ -48,10 +54,15 @@ type static struct {
 func (s *static) Authenticate(_ context.Context, c realm.Credentials) (realm.Result, error) {
 	sum := sha256.Sum256([]byte(c.Password))
 	digest := strings.ToLower(s.digests[c.User])
-	if c.Domain != "" || subtle.ConstantTimeCompare([]byte(digest), []byte(hex.EncodeToString(sum[:]))) != 1 {
+	if c.Domain != "" ||
+		subtle.ConstantTimeCompare([]byte(digest), []byte(hex.EncodeToString(sum[:]))) != 1 {
 		return realm.Result{Outcome: realm.Unknown}, nil
 	}
-	return realm.Result{Outcome: realm.Authenticated, Principal: c.User, Roles: s.roles}, nil
+	return realm.Result{
+		Outcome:   realm.Authenticated,
+		Principal: c.User,
+		Roles:     s.roles,
+	}, nil
 }
 
 func (s *static) Close() error { return nil }

@@ -37,7 +37,10 @@ func (d *driver) Match() switchdriver.Match {
 }
 
 // ReadPorts implements switchdriver.PortReader.
-func (d *driver) ReadPorts(ctx context.Context, sw *switchdriver.Switch) (out []*switchdriver.Port, err error) {
+func (d *driver) ReadPorts(
+	ctx context.Context,
+	sw *switchdriver.Switch,
+) (out []*switchdriver.Port, err error) {
 	err = d.withSession(ctx, sw, func(s *session) error {
 		out, err = s.readPorts()
 		return err
@@ -46,7 +49,10 @@ func (d *driver) ReadPorts(ctx context.Context, sw *switchdriver.Switch) (out []
 }
 
 // ReadVLANs implements switchdriver.VLANReader.
-func (d *driver) ReadVLANs(ctx context.Context, sw *switchdriver.Switch) (out []*switchdriver.VLAN, err error) {
+func (d *driver) ReadVLANs(
+	ctx context.Context,
+	sw *switchdriver.Switch,
+) (out []*switchdriver.VLAN, err error) {
 	err = d.withSession(ctx, sw, func(s *session) error {
 		out, err = s.readVLANs()
 		return err
@@ -55,7 +61,12 @@ func (d *driver) ReadVLANs(ctx context.Context, sw *switchdriver.Switch) (out []
 }
 
 // WriteVLAN implements switchdriver.VLANWriter.
-func (d *driver) WriteVLAN(ctx context.Context, sw *switchdriver.Switch, v *switchdriver.VLAN, create, setPorts bool) (out *switchdriver.VLAN, err error) {
+func (d *driver) WriteVLAN(
+	ctx context.Context,
+	sw *switchdriver.Switch,
+	v *switchdriver.VLAN,
+	create, setPorts bool,
+) (out *switchdriver.VLAN, err error) {
 	if err := switchdriver.CheckVLAN(v, nil); err != nil {
 		return nil, err // before anything is sent
 	}
@@ -65,7 +76,9 @@ func (d *driver) WriteVLAN(ctx context.Context, sw *switchdriver.Switch, v *swit
 			return err
 		}
 		has := func(n uint32) bool {
-			return slices.ContainsFunc(ports, func(p *switchdriver.Port) bool { return p.GetNumber() == n })
+			return slices.ContainsFunc(ports, func(p *switchdriver.Port) bool {
+				return p.GetNumber() == n
+			})
 		}
 		if err := switchdriver.CheckVLAN(v, has); err != nil {
 			return err
@@ -76,9 +89,21 @@ func (d *driver) WriteVLAN(ctx context.Context, sw *switchdriver.Switch, v *swit
 		}
 		switch there := findVLAN(before, v.GetVlanId()) != nil; {
 		case there && create:
-			return fault.At(fault.Exists, "vlan-id", "VLAN %d exists on switch %s", v.GetVlanId(), switchdriver.Label(sw))
+			return fault.At(
+				fault.Exists,
+				"vlan-id",
+				"VLAN %d exists on switch %s",
+				v.GetVlanId(),
+				switchdriver.Label(sw),
+			)
 		case !there && !create:
-			return fault.At(fault.NotFound, "vlan-id", "switch %s has no VLAN %d", switchdriver.Label(sw), v.GetVlanId())
+			return fault.At(
+				fault.NotFound,
+				"vlan-id",
+				"switch %s has no VLAN %d",
+				switchdriver.Label(sw),
+				v.GetVlanId(),
+			)
 		}
 		after, err := s.changeVLANs(before, putVLAN(before, v, setPorts))
 		out = findVLAN(after, v.GetVlanId())
@@ -93,7 +118,12 @@ func (d *driver) DeleteVLAN(ctx context.Context, sw *switchdriver.Switch, id uin
 		return err
 	}
 	if id == defaultVLAN {
-		return fault.At(fault.Invalid, "vlan-id", "VLAN %d is the default VLAN and cannot be removed", id)
+		return fault.At(
+			fault.Invalid,
+			"vlan-id",
+			"VLAN %d is the default VLAN and cannot be removed",
+			id,
+		)
 	}
 	return d.withSession(ctx, sw, func(s *session) error {
 		before, err := s.readVLANs()
@@ -101,7 +131,13 @@ func (d *driver) DeleteVLAN(ctx context.Context, sw *switchdriver.Switch, id uin
 			return err
 		}
 		if findVLAN(before, id) == nil {
-			return fault.At(fault.NotFound, "vlan-id", "switch %s has no VLAN %d", switchdriver.Label(sw), id)
+			return fault.At(
+				fault.NotFound,
+				"vlan-id",
+				"switch %s has no VLAN %d",
+				switchdriver.Label(sw),
+				id,
+			)
 		}
 		_, err = s.changeVLANs(before, removeVLAN(before, id))
 		return err
@@ -110,7 +146,11 @@ func (d *driver) DeleteVLAN(ctx context.Context, sw *switchdriver.Switch, id uin
 
 // withSession runs f with a session on the switch, one at a time, within the timeout. An error of the switch is a
 // fault.Device, so it does not count as an error of the driver; its text names the switch and never a login.
-func (d *driver) withSession(ctx context.Context, sw *switchdriver.Switch, f func(*session) error) error {
+func (d *driver) withSession(
+	ctx context.Context,
+	sw *switchdriver.Switch,
+	f func(*session) error,
+) error {
 	if err := switchdriver.CheckSwitch(sw); err != nil {
 		return err
 	}

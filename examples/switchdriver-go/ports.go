@@ -11,7 +11,11 @@ import (
 )
 
 // ReadPortSettings implements switchdriver.PortSettingsReader.
-func (d *driver) ReadPortSettings(ctx context.Context, sw *switchdriver.Switch, port uint32) (out []*switchdriver.PortSettings, _ []*switchdriver.PowerSupply, err error) {
+func (d *driver) ReadPortSettings(
+	ctx context.Context,
+	sw *switchdriver.Switch,
+	port uint32,
+) (out []*switchdriver.PortSettings, _ []*switchdriver.PowerSupply, err error) {
 	err = d.withSession(ctx, sw, func(s *session) error {
 		out, err = s.settings(port)
 		return err
@@ -20,7 +24,11 @@ func (d *driver) ReadPortSettings(ctx context.Context, sw *switchdriver.Switch, 
 }
 
 // WritePortSettings implements switchdriver.PortSettingsWriter: this switch has a state and a description of each port.
-func (d *driver) WritePortSettings(ctx context.Context, sw *switchdriver.Switch, want *switchdriver.PortSettings) error {
+func (d *driver) WritePortSettings(
+	ctx context.Context,
+	sw *switchdriver.Switch,
+	want *switchdriver.PortSettings,
+) error {
 	if err := switchdriver.CheckPortSettings(want); err != nil {
 		return err // before anything is sent
 	}
@@ -47,7 +55,15 @@ func refuseOthers(want *switchdriver.PortSettings) error {
 		{want.Speed != nil, "speed"}, {want.Duplex != nil, "duplex"},
 	} {
 		if field.asked {
-			l = append(l, fault.At(fault.Unsupported, field.name, "switches of this make have no %s that can be set", field.name))
+			l = append(
+				l,
+				fault.At(
+					fault.Unsupported,
+					field.name,
+					"switches of this make have no %s that can be set",
+					field.name,
+				),
+			)
 		}
 	}
 	return l.Err()
@@ -76,7 +92,14 @@ func (s *session) settings(port uint32) ([]*switchdriver.PortSettings, error) {
 	var out []*switchdriver.PortSettings
 	for _, p := range ports {
 		if port == 0 || p.GetNumber() == port {
-			out = append(out, &switchdriver.PortSettings{Port: p.Number, Up: new(p.AdminStatus == 1), Description: new(descriptions[p.Number])})
+			out = append(
+				out,
+				&switchdriver.PortSettings{
+					Port:        p.Number,
+					Up:          new(p.AdminStatus == 1),
+					Description: new(descriptions[p.Number]),
+				},
+			)
 		}
 	}
 	if len(out) == 0 {
@@ -122,10 +145,16 @@ func (s *session) takeBackSettings(before *switchdriver.PortSettings) error {
 func (s *session) sendSettings(have, want *switchdriver.PortSettings) error {
 	var commands []string
 	if want.Description != nil && want.GetDescription() != have.GetDescription() {
-		commands = append(commands, fmt.Sprintf("set port %d description %s", want.Port, want.GetDescription()))
+		commands = append(
+			commands,
+			fmt.Sprintf("set port %d description %s", want.Port, want.GetDescription()),
+		)
 	}
 	if want.Up != nil && want.GetUp() != have.GetUp() {
-		state := map[bool]string{true: "up", false: "down"}[want.GetUp()]
+		state := map[bool]string{
+			true:  "up",
+			false: "down",
+		}[want.GetUp()]
 		commands = append(commands, fmt.Sprintf("set port %d admin %s", want.Port, state))
 	}
 	for _, command := range commands {

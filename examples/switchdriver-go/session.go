@@ -29,13 +29,26 @@ type session struct {
 }
 
 // dialSession logs in. When ctx ends, every wait of the session ends.
-func dialSession(ctx context.Context, address string, port uint32, cli *pluginv1.CliAccess) (*session, error) {
-	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", net.JoinHostPort(address, strconv.Itoa(int(port))))
+func dialSession(
+	ctx context.Context,
+	address string,
+	port uint32,
+	cli *pluginv1.CliAccess,
+) (*session, error) {
+	conn, err := (&net.Dialer{}).DialContext(
+		ctx,
+		"tcp",
+		net.JoinHostPort(address, strconv.Itoa(int(port))),
+	)
 	if err != nil {
 		return nil, err
 	}
-	s := &session{conn: conn, in: bufio.NewScanner(conn), stop: context.AfterFunc(ctx, func() { conn.Close() }),
-		again: func() (*session, error) { return dialSession(ctx, address, port, cli) }}
+	s := &session{
+		conn:  conn,
+		in:    bufio.NewScanner(conn),
+		stop:  context.AfterFunc(ctx, func() { conn.Close() }),
+		again: func() (*session, error) { return dialSession(ctx, address, port, cli) },
+	}
 	if !s.in.Scan() || s.in.Text() != "ready" {
 		s.close()
 		return nil, errors.New("there is no switch of this make")
@@ -170,8 +183,16 @@ func (s *session) sendVLANs(have, want []*switchdriver.VLAN) error {
 		if old != nil && proto.Equal(old, v) {
 			continue
 		}
-		tagged := slices.DeleteFunc(slices.Clone(v.GetEgressPorts()), func(p uint32) bool { return slices.Contains(v.GetUntaggedPorts(), p) })
-		_, err := s.sendCommand("set vlan %d tagged %s untagged %s name %s", v.GetVlanId(), formatPortList(tagged), formatPortList(v.GetUntaggedPorts()), v.GetName())
+		tagged := slices.DeleteFunc(slices.Clone(v.GetEgressPorts()), func(p uint32) bool {
+			return slices.Contains(v.GetUntaggedPorts(), p)
+		})
+		_, err := s.sendCommand(
+			"set vlan %d tagged %s untagged %s name %s",
+			v.GetVlanId(),
+			formatPortList(tagged),
+			formatPortList(v.GetUntaggedPorts()),
+			v.GetName(),
+		)
 		if err != nil {
 			return err
 		}

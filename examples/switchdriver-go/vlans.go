@@ -47,7 +47,9 @@ func putVLAN(all []*switchdriver.VLAN, v *switchdriver.VLAN, setPorts bool) []*s
 
 // removeVLAN removes a VLAN.
 func removeVLAN(all []*switchdriver.VLAN, id uint32) []*switchdriver.VLAN {
-	out := slices.DeleteFunc(cloneVLANs(all), func(v *switchdriver.VLAN) bool { return v.GetVlanId() == id })
+	out := slices.DeleteFunc(cloneVLANs(all), func(v *switchdriver.VLAN) bool {
+		return v.GetVlanId() == id
+	})
 	return movePortsToDefault(all, out)
 }
 
@@ -56,7 +58,9 @@ func movePortsToDefault(before, after []*switchdriver.VLAN) []*switchdriver.VLAN
 	first := findVLAN(after, defaultVLAN)
 	for _, v := range before {
 		for _, p := range v.GetUntaggedPorts() {
-			lost := !slices.ContainsFunc(after, func(v *switchdriver.VLAN) bool { return slices.Contains(v.GetUntaggedPorts(), p) })
+			lost := !slices.ContainsFunc(after, func(v *switchdriver.VLAN) bool {
+				return slices.Contains(v.GetUntaggedPorts(), p)
+			})
 			if lost && first != nil {
 				first.EgressPorts, first.UntaggedPorts = sortedPorts(append(first.EgressPorts, p)), sortedPorts(append(first.UntaggedPorts, p))
 			}
@@ -67,7 +71,9 @@ func movePortsToDefault(before, after []*switchdriver.VLAN) []*switchdriver.VLAN
 
 // removePortsFromVLAN removes some ports from the untagged ports of a VLAN.
 func removePortsFromVLAN(v *switchdriver.VLAN, ports []uint32) {
-	gone := func(p uint32) bool { return slices.Contains(ports, p) && slices.Contains(v.GetUntaggedPorts(), p) }
+	gone := func(p uint32) bool {
+		return slices.Contains(ports, p) && slices.Contains(v.GetUntaggedPorts(), p)
+	}
 	v.EgressPorts = slices.DeleteFunc(slices.Clone(v.EgressPorts), gone)
 	v.UntaggedPorts = slices.DeleteFunc(slices.Clone(v.UntaggedPorts), gone)
 }

@@ -49,7 +49,9 @@ Makes a hard link to this program in DIR for each of the plugins
 which is what ctld starts.
 `
 
-func pluginNames() string { return strings.Join(slices.Sorted(maps.Keys(plugins)), " ") }
+func pluginNames() string {
+	return strings.Join(slices.Sorted(maps.Keys(plugins)), " ")
+}
 
 // linkAll links this program into dir under the name of each plugin.
 func linkAll(dir string) error {

@@ -7,4 +7,6 @@ import (
 	"ctl.internal/host/internal/server"
 )
 
-func main() { os.Exit(server.Main(os.Args[1:], os.Stdout, os.Stderr)) }
+func main() {
+	os.Exit(server.Main(os.Args[1:], os.Stdout, os.Stderr))
+}

@@ -39,7 +39,9 @@ func (s Routers) RouterAlarms(r state.Reader) []Alarm {
 }
 
 // Node is the node-id of an alarm of a router.
-func (a *Alarm) Node() string { return strings.TrimPrefix(a.Resource, routerResource) }
+func (a *Alarm) Node() string {
+	return strings.TrimPrefix(a.Resource, routerResource)
+}
 
 // routerAlarms counts routers by state, and returns their alarms.
 func (l *look) routerAlarms(states map[string]int) (out []Alarm) {
@@ -50,11 +52,38 @@ func (l *look) routerAlarms(states map[string]int) (out []Alarm) {
 		states[x.State]++
 		switch {
 		case session.State == SessionRefused:
-			out = append(out, Alarm{Resource: routerResource + node, Type: RouterRefused, Severity: "critical", Text: cmp.Or(session.Reason, x.Reason), Raised: session.Since})
+			out = append(
+				out,
+				Alarm{
+					Resource: routerResource + node,
+					Type:     RouterRefused,
+					Severity: "critical",
+					Text:     cmp.Or(session.Reason, x.Reason),
+					Raised:   session.Since,
+				},
+			)
 		case session.State == SessionDown && x.State != Applied:
-			out = append(out, Alarm{Resource: routerResource + node, Type: RouterUnreachable, Severity: "major", Text: "the session is down: " + cmp.Or(session.Reason, x.Reason), Raised: session.Since})
+			out = append(
+				out,
+				Alarm{
+					Resource: routerResource + node,
+					Type:     RouterUnreachable,
+					Severity: "major",
+					Text:     "the session is down: " + cmp.Or(session.Reason, x.Reason),
+					Raised:   session.Since,
+				},
+			)
 		case x.State == Failed:
-			out = append(out, Alarm{Resource: routerResource + node, Type: RouterFailed, Severity: "major", Text: x.Reason, Raised: x.Since})
+			out = append(
+				out,
+				Alarm{
+					Resource: routerResource + node,
+					Type:     RouterFailed,
+					Severity: "major",
+					Text:     x.Reason,
+					Raised:   x.Since,
+				},
+			)
 		}
 	}
 	for _, n := range l.notices {
@@ -65,7 +94,16 @@ func (l *look) routerAlarms(states map[string]int) (out []Alarm) {
 		case NetworkDiffers:
 			severity = "major"
 		}
-		out = append(out, Alarm{Resource: routerResource + n.Node, Type: n.Kind, Severity: severity, Text: n.Text, Raised: n.At})
+		out = append(
+			out,
+			Alarm{
+				Resource: routerResource + n.Node,
+				Type:     n.Kind,
+				Severity: severity,
+				Text:     n.Text,
+				Raised:   n.At,
+			},
+		)
 	}
 	return out
 }
@@ -95,7 +133,12 @@ type planned struct {
 
 // Health computes the state of the network from one snapshot.
 func (w *Watcher) Health(r state.Reader) *Health {
-	h := &Health{Routers: map[string]int{}, Sessions: map[string]int{}, Channels: map[string]int{}, Proved: map[string]int{}}
+	h := &Health{
+		Routers:  map[string]int{},
+		Sessions: map[string]int{},
+		Channels: map[string]int{},
+		Proved:   map[string]int{},
+	}
 	l := w.Routers.newLook(r)
 	h.Alarms = l.routerAlarms(h.Routers)
 	wrong := map[string][]int{} // alarms of routers, by node-id
@@ -136,7 +179,9 @@ func (w *Watcher) Health(r state.Reader) *Health {
 	for i := range h.Alarms {
 		h.Alarms[i].appendCarriedChannels()
 	}
-	slices.SortFunc(h.Alarms, func(a, b Alarm) int { return cmp.Or(cmp.Compare(a.Resource, b.Resource), cmp.Compare(a.Type, b.Type)) })
+	slices.SortFunc(h.Alarms, func(a, b Alarm) int {
+		return cmp.Or(cmp.Compare(a.Resource, b.Resource), cmp.Compare(a.Type, b.Type))
+	})
 	return h
 }
 
@@ -149,7 +194,11 @@ func (a *Alarm) appendCarriedChannels() {
 		return
 	}
 	slices.Sort(a.Channels)
-	a.Text += fmt.Sprintf("; it carries %s: %s", Count(len(a.Channels), "channel"), Several(a.Channels))
+	a.Text += fmt.Sprintf(
+		"; it carries %s: %s",
+		Count(len(a.Channels), "channel"),
+		Several(a.Channels),
+	)
 }
 
 // Count is a number with a noun: "1 channel", "2 channels".
@@ -175,12 +224,27 @@ func Several(list []string) string {
 func (c *ChannelState) alarms(topology, name string) (out []Alarm) {
 	resource := "channel " + ChannelKey(topology, name)
 	if len(c.Silent) > 0 {
-		out = append(out, Alarm{Resource: resource, Type: ChannelSilent, Severity: "major", Text: Several(c.Silent), Raised: c.Since})
+		out = append(
+			out,
+			Alarm{
+				Resource: resource,
+				Type:     ChannelSilent,
+				Severity: "major",
+				Text:     Several(c.Silent),
+				Raised:   c.Since,
+			},
+		)
 	}
 	if c.State == Applied || c.State == Pending && c.Carriers[0].Confirmed.IsZero() {
 		return out
 	}
-	a := Alarm{Resource: resource, Type: ChannelDegraded, Severity: "major", Text: c.Summary(), Raised: c.Since}
+	a := Alarm{
+		Resource: resource,
+		Type:     ChannelDegraded,
+		Severity: "major",
+		Text:     c.Summary(),
+		Raised:   c.Since,
+	}
 	switch {
 	case c.State == AtRisk:
 		a.Type, a.Severity = ChannelAtRisk, "minor"

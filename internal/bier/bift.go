@@ -41,7 +41,11 @@ func (e *BIFTEntry) Neighbor(entropy uint32) *Neighbor {
 // Deterministic is the table that entropy k selects of those of RFC 8279 section 6.7.2: one
 // neighbour for each entry, whose masks do not overlap.
 func (t *BIFT) Deterministic(k uint32) BIFT {
-	out := BIFT{BSL: t.BSL, SI: t.SI, Entries: make([]BIFTEntry, 0, len(t.Entries))}
+	out := BIFT{
+		BSL:     t.BSL,
+		SI:      t.SI,
+		Entries: make([]BIFTEntry, 0, len(t.Entries)),
+	}
 	chosen := map[string][]Neighbor{}
 	for i := range t.Entries {
 		e := &t.Entries[i]
@@ -93,7 +97,12 @@ type tables struct {
 }
 
 func (g *Graph) newTables(b BSL, bfr []bool) *tables {
-	return &tables{b: b, spf: spf{g: g, bfr: bfr}, masks: make([]BitString, len(g.Members)), known: map[int32][]Neighbor{}}
+	return &tables{
+		b:     b,
+		spf:   spf{g: g, bfr: bfr},
+		masks: make([]BitString, len(g.Members)),
+		known: map[int32][]Neighbor{},
+	}
 }
 
 // memberBIFTs returns the tables of one member. Members come in ascending order of BFR-id, so
@@ -113,7 +122,11 @@ func (t *tables) memberBIFTs(root int32) []BIFT {
 			n++
 		}
 		if entries := t.fillSetBIFT(root, si, list[:n]); len(entries) > 0 {
-			out = append(out, BIFT{BSL: t.b, SI: si, Entries: entries})
+			out = append(out, BIFT{
+				BSL:     t.b,
+				SI:      si,
+				Entries: entries,
+			})
 		}
 		list = list[n:]
 	}
@@ -140,7 +153,10 @@ func (t *tables) fillSetBIFT(root int32, si int, list []int32) []BIFTEntry {
 	entries := make([]BIFTEntry, 0, reached)
 	for _, i := range list {
 		if t.hasEntry(i) {
-			entries = append(entries, BIFTEntry{members[i].ID, members[i].Node, t.setNeighbors(root, t.hops[i])})
+			entries = append(
+				entries,
+				BIFTEntry{members[i].ID, members[i].Node, t.setNeighbors(root, t.hops[i])},
+			)
 		}
 	}
 	for _, hop := range t.used {
@@ -152,7 +168,9 @@ func (t *tables) fillSetBIFT(root int32, si int, list []int32) []BIFTEntry {
 }
 
 // hasEntry reports whether the member has an entry.
-func (t *tables) hasEntry(i int32) bool { return t.dist[i] != unreached && t.bfr[i] }
+func (t *tables) hasEntry(i int32) bool {
+	return t.dist[i] != unreached && t.bfr[i]
+}
 
 func (t *tables) setNeighbors(root, set int32) []Neighbor {
 	if out := t.known[set]; out != nil {
@@ -189,5 +207,6 @@ func BIFTID(d *NodeDomain, s *SubDomain, b BSL, si int) (uint32, bool) {
 
 // MPLS reports whether a node's encapsulation in a domain is MPLS, which is the default.
 func MPLS(d *NodeDomain) bool {
-	return d.Global.Encapsulation == "" || LocalName(d.Global.Encapsulation) == LocalName(EncapsulationMPLS)
+	return d.Global.Encapsulation == "" ||
+		LocalName(d.Global.Encapsulation) == LocalName(EncapsulationMPLS)
 }

@@ -37,7 +37,9 @@ func BitStrings(b BSL, ids []uint16) []BitString {
 	return out
 }
 
-func setBit(s []byte, bit int) { s[len(s)-1-(bit-1)/8] |= 1 << ((bit - 1) % 8) }
+func setBit(s []byte, bit int) {
+	s[len(s)-1-(bit-1)/8] |= 1 << ((bit - 1) % 8)
+}
 
 // Hex is the bit string in hexadecimal, without leading zero bytes.
 func (s BitString) Hex() string {
@@ -59,10 +61,14 @@ var BSLs = []BSL{64, 128, 256, 512, 1024, 2048, 4096}
 func (b BSL) Valid() bool { return slices.Contains(BSLs, b) }
 
 // String is the form of the enumeration.
-func (b BSL) String() string { return strconv.Itoa(int(b)) + "-bit" }
+func (b BSL) String() string {
+	return strconv.Itoa(int(b)) + "-bit"
+}
 
 // MarshalJSON writes the enumeration.
-func (b BSL) MarshalJSON() ([]byte, error) { return json.Marshal(b.String()) }
+func (b BSL) MarshalJSON() ([]byte, error) {
+	return json.Marshal(b.String())
+}
 
 // UnmarshalJSON reads "256-bit" or 256.
 func (b *BSL) UnmarshalJSON(text []byte) error {
@@ -83,4 +89,6 @@ const MaxSI = 255
 func (b BSL) SI(id uint16) int { return (int(id) - 1) / int(b) }
 
 // Bit is the position of a BFR-id in its set, 1 the least significant.
-func (b BSL) Bit(id uint16) int { return (int(id)-1)%int(b) + 1 }
+func (b BSL) Bit(id uint16) int {
+	return (int(id)-1)%int(b) + 1
+}

@@ -86,28 +86,51 @@ func (c *Channel) CheckFlow() (Flow, error) {
 		return Flow{}, fmt.Errorf("dst-group %q is not an IP address", c.DstGroup)
 	}
 	if src.Zone() != "" || dst.Zone() != "" || src.Is4In6() || dst.Is4In6() {
-		return Flow{}, fmt.Errorf("src-ip %s and dst-group %s must be plain IPv4 or IPv6 addresses", src, dst)
+		return Flow{}, fmt.Errorf(
+			"src-ip %s and dst-group %s must be plain IPv4 or IPv6 addresses",
+			src,
+			dst,
+		)
 	}
 	if src.Is4() != dst.Is4() {
 		return Flow{}, fmt.Errorf("src-ip %s and dst-group %s are of different families", src, dst)
 	}
 	if !isSourceAddress(src) {
-		return Flow{}, fmt.Errorf("src-ip %s is neither a unicast address nor %s for any source", src, unspecifiedAddress(src))
+		return Flow{}, fmt.Errorf(
+			"src-ip %s is neither a unicast address nor %s for any source",
+			src,
+			unspecifiedAddress(src),
+		)
 	}
 	if !dst.IsMulticast() {
-		return Flow{}, fmt.Errorf("dst-group %s is not a multicast address (224.0.0.0/4, ff00::/8)", dst)
+		return Flow{}, fmt.Errorf(
+			"dst-group %s is not a multicast address (224.0.0.0/4, ff00::/8)",
+			dst,
+		)
 	}
 	if isReservedGroup(dst) {
-		return Flow{}, fmt.Errorf("dst-group %s is reserved: routers forward neither 224.0.0.0/24 nor IPv6 groups of scope 0, 1, 2 and 15", dst)
+		return Flow{}, fmt.Errorf(
+			"dst-group %s is reserved: routers forward neither 224.0.0.0/24 nor IPv6 groups of scope 0, 1, 2 and 15",
+			dst,
+		)
 	}
 	longest := uint8(src.BitLen())
 	if c.SourceWildcard < 1 || c.SourceWildcard > longest {
-		return Flow{}, fmt.Errorf("source-wildcard %d is not within 1..%d", c.SourceWildcard, longest)
+		return Flow{}, fmt.Errorf(
+			"source-wildcard %d is not within 1..%d",
+			c.SourceWildcard,
+			longest,
+		)
 	}
 	if c.GroupWildcard < 1 || c.GroupWildcard > longest {
 		return Flow{}, fmt.Errorf("group-wildcard %d is not within 1..%d", c.GroupWildcard, longest)
 	}
-	return Flow{Source: src, Group: dst, SourceWildcard: c.SourceWildcard, GroupWildcard: c.GroupWildcard}, nil
+	return Flow{
+		Source:         src,
+		Group:          dst,
+		SourceWildcard: c.SourceWildcard,
+		GroupWildcard:  c.GroupWildcard,
+	}, nil
 }
 
 // isReservedGroup reports whether a group never leaves a link (RFC 5771 section 4, RFC 4291
@@ -127,8 +150,15 @@ func (f Flow) Overlaps(o Flow) bool {
 		x, y := netip.PrefixFrom(a, int(bits)), netip.PrefixFrom(b, int(other))
 		return x.Overlaps(y)
 	}
-	sources := f.Source.IsUnspecified() || o.Source.IsUnspecified() || overlap(f.Source, f.SourceWildcard, o.Source, o.SourceWildcard)
-	return f.Group.BitLen() == o.Group.BitLen() && sources && overlap(f.Group, f.GroupWildcard, o.Group, o.GroupWildcard)
+	sources := f.Source.IsUnspecified() || o.Source.IsUnspecified() || overlap(
+		f.Source,
+		f.SourceWildcard,
+		o.Source,
+		o.SourceWildcard,
+	)
+	return f.Group.BitLen() == o.Group.BitLen() &&
+		sources &&
+		overlap(f.Group, f.GroupWildcard, o.Group, o.GroupWildcard)
 }
 
 // isSourceAddress accepts what may send, 1.0.0.0 to 223.255.255.255 or any IPv6 unicast

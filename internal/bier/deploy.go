@@ -24,10 +24,20 @@ type Need struct {
 
 // Lacking says in words that the router's model lacks the ability.
 func (n Need) Lacking() string {
-	return fmt.Sprintf("router %s cannot do what is needed (%s, %s) %s", n.Node, n.Ability, abilities[n.Ability], n.For)
+	return fmt.Sprintf(
+		"router %s cannot do what is needed (%s, %s) %s",
+		n.Node,
+		n.Ability,
+		abilities[n.Ability],
+		n.For,
+	)
 }
 
-var abilities = map[string]string{Tunnel: "RFC 8279 section 6.9", Transit: "a BFR without BFR-id", ECMP: "RFC 8279 section 6.7"}
+var abilities = map[string]string{
+	Tunnel:  "RFC 8279 section 6.9",
+	Transit: "a BFR without BFR-id",
+	ECMP:    "RFC 8279 section 6.7",
+}
 
 // Abilities that not every model of router has and that ways ask for; drivers name "forwarding" and "ping" too.
 const (
@@ -65,7 +75,12 @@ func (p *Plan) Err() error {
 // one of them does not hide the others. Callers share the plan and must not change it.
 func PlanChannel(t *Topology, c *Channel) (*Plan, error) {
 	if d := t.Domain(c.DomainID); !d.Has(c.SubDomainID) {
-		return nil, fmt.Errorf("topology %s has no sub-domain %d of domain %d", t.ID, c.SubDomainID, c.DomainID)
+		return nil, fmt.Errorf(
+			"topology %s has no sub-domain %d of domain %d",
+			t.ID,
+			c.SubDomainID,
+			c.DomainID,
+		)
 	}
 	g := t.Graph(c.DomainID, c.SubDomainID)
 	return g.plans.once(c, func() (*Plan, error) { return g.plan(c) })
@@ -76,7 +91,12 @@ func (g *Graph) plan(c *Channel) (*Plan, error) {
 	in, ok := g.Member(c.IngressNode)
 	switch {
 	case !ok:
-		return nil, fmt.Errorf("the ingress node %s is not in sub-domain %d of domain %d", c.IngressNode, c.SubDomainID, c.DomainID)
+		return nil, fmt.Errorf(
+			"the ingress node %s is not in sub-domain %d of domain %d",
+			c.IngressNode,
+			c.SubDomainID,
+			c.DomainID,
+		)
 	case in.ID == 0:
 		return nil, fmt.Errorf("the ingress node %s has no bfr-id", c.IngressNode)
 	case Imposition(in.domain, in.sub) == 0:
@@ -84,13 +104,18 @@ func (g *Graph) plan(c *Channel) (*Plan, error) {
 	case len(c.EgressNodes) == 0:
 		return nil, fmt.Errorf("there is no egress node")
 	}
-	out := &Plan{IngressID: in.ID, BSL: Imposition(in.domain, in.sub)}
+	out := &Plan{
+		IngressID: in.ID,
+		BSL:       Imposition(in.domain, in.sub),
+	}
 	tree := g.Tree(c.IngressNode, out.BSL)
 	var ids []uint16
 	var reached []string
 	for i, e := range c.EgressNodes {
 		w := Way{Node: e.ID}
-		if slices.ContainsFunc(c.EgressNodes[:i], func(o EgressNode) bool { return o.ID == e.ID }) {
+		if slices.ContainsFunc(c.EgressNodes[:i], func(o EgressNode) bool {
+			return o.ID == e.ID
+		}) {
 			w.Err = fmt.Errorf("the egress node %s occurs twice", e.ID)
 		} else if w.Err = w.findWay(g, tree, c, out.BSL); w.Err == nil {
 			ids = append(ids, w.ID)
@@ -115,7 +140,12 @@ func (w *Way) findWay(g *Graph, tree *Tree, c *Channel, b BSL) error {
 	case w.Node == c.IngressNode:
 		return fmt.Errorf("node %s is ingress and egress", w.Node)
 	case !ok:
-		return fmt.Errorf("the egress node %s is not in sub-domain %d of domain %d", w.Node, c.SubDomainID, c.DomainID)
+		return fmt.Errorf(
+			"the egress node %s is not in sub-domain %d of domain %d",
+			w.Node,
+			c.SubDomainID,
+			c.DomainID,
+		)
 	case m.ID == 0:
 		return fmt.Errorf("the egress node %s has no bfr-id", w.Node)
 	}
@@ -124,7 +154,13 @@ func (w *Way) findWay(g *Graph, tree *Tree, c *Channel, b BSL) error {
 			w.Node, c.IngressNode, c.SubDomainID, c.DomainID)
 	}
 	if takes := Disposition(m.domain, m.sub); !slices.Contains(takes, b) {
-		return fmt.Errorf("the egress node %s accepts only bit strings of %v; the ingress %s sends %d", w.Node, takes, c.IngressNode, b)
+		return fmt.Errorf(
+			"the egress node %s accepts only bit strings of %v; the ingress %s sends %d",
+			w.Node,
+			takes,
+			c.IngressNode,
+			b,
+		)
 	}
 	w.ID = m.ID
 	return nil

@@ -49,7 +49,12 @@ const maxWeight = 1<<32 - 1
 
 // NewGraph returns the network of a sub-domain.
 func NewGraph(t *Topology, domain, sub uint16) *Graph {
-	g := &Graph{Domain: domain, SubDomain: sub, index: make(map[string]int32, len(t.Nodes)), same: make([]int32, len(t.Nodes))}
+	g := &Graph{
+		Domain:    domain,
+		SubDomain: sub,
+		index:     make(map[string]int32, len(t.Nodes)),
+		same:      make([]int32, len(t.Nodes)),
+	}
 	for i := range t.Nodes {
 		n := &t.Nodes[i]
 		if d, s := n.Member(domain, sub); s != nil {
@@ -66,7 +71,9 @@ func NewGraph(t *Topology, domain, sub uint16) *Graph {
 	for i := range g.byID {
 		g.byID[i] = int32(i)
 	}
-	slices.SortFunc(g.byID, func(a, b int32) int { return cmp.Compare(g.Members[a].ID, g.Members[b].ID) })
+	slices.SortFunc(g.byID, func(a, b int32) int {
+		return cmp.Compare(g.Members[a].ID, g.Members[b].ID)
+	})
 	g.connectEdges(t.Links)
 	return g
 }
@@ -209,7 +216,9 @@ func (g *Graph) Tree(node string, b BSL) *Tree {
 }
 
 // Ways is how many neighbours have a way of the least distance to a node.
-func (t *Tree) Ways(node string) int { return len(t.Next(node)) }
+func (t *Tree) Ways(node string) int {
+	return len(t.Next(node))
+}
 
 // Next are the neighbours that have a way of the least distance to a node, in the order of their node-ids.
 func (t *Tree) Next(node string) (out []string) {
@@ -245,10 +254,14 @@ func (t *Tree) Path(node string) []string {
 func (t *Tree) previousVertices(v int32) (out []int32) {
 	g := t.g
 	for _, e := range g.back[g.ends[v]:g.ends[v+1]] {
-		if t.dist[e.to] != unreached && t.dist[e.to]+e.weight == t.dist[v] && !slices.Contains(out, e.to) {
+		if t.dist[e.to] != unreached &&
+			t.dist[e.to]+e.weight == t.dist[v] &&
+			!slices.Contains(out, e.to) {
 			out = append(out, e.to)
 		}
 	}
-	slices.SortFunc(out, func(a, b int32) int { return strings.Compare(g.nodeID(a), g.nodeID(b)) })
+	slices.SortFunc(out, func(a, b int32) int {
+		return strings.Compare(g.nodeID(a), g.nodeID(b))
+	})
 	return out
 }

@@ -43,14 +43,21 @@ func (s Routers) Channel(r state.Reader, t *Topology, c *Channel, revision uint6
 }
 
 // plannedState is Channel with what PlanChannel returned.
-func (l *look) plannedState(topology string, c *Channel, revision uint64, plan *Plan, err error) ChannelState {
+func (l *look) plannedState(
+	topology string,
+	c *Channel,
+	revision uint64,
+	plan *Plan,
+	err error,
+) ChannelState {
 	key := ChannelKey(topology, c.Name)
 	out := ChannelState{Plan: plan, Egress: map[string]int{}}
 	out.Carriers = make([]RouterState, 0, 1+len(c.EgressNodes))
 	ingress := l.carrierState(c.IngressNode, RoleIngress, key, revision)
 	if err != nil {
 		ingress.State, ingress.Reason = Failed, err.Error()
-	} else if n := l.bfrIDCollision(c.IngressNode, plan.IngressID); n != "" && ingress.State == Applied {
+	} else if n := l.bfrIDCollision(c.IngressNode, plan.IngressID); n != "" &&
+		ingress.State == Applied {
 		ingress.State, ingress.Reason = Unreachable, n
 	}
 	out.Carriers = append(out.Carriers, ingress)
@@ -61,7 +68,13 @@ func (l *look) plannedState(topology string, c *Channel, revision uint64, plan *
 	for i, e := range c.EgressNodes {
 		x := l.carrierState(e.ID, RoleEgress, key, revision)
 		if plan != nil {
-			p := proof{look: l, channel: key, ingress: c.IngressNode, revision: revision, view: v}
+			p := proof{
+				look:     l,
+				channel:  key,
+				ingress:  c.IngressNode,
+				revision: revision,
+				view:     v,
+			}
 			p.reach(&x, &plan.Egress[i])
 			if p.silent != "" {
 				out.Silent = append(out.Silent, p.silent)
@@ -136,7 +149,16 @@ func (s Routers) Warnings(r state.Reader, t *Topology, c *Channel, plan *Plan) [
 				trees[hop] = g.Tree(hop, plan.BSL)
 			}
 			if n := trees[hop].Ways(w.Node); n > 1 {
-				out[i] = append(out[i], fmt.Sprintf("router %s uses one of %d equal ways (%s, %s)", hop, n, ECMP, abilities[ECMP]))
+				out[i] = append(
+					out[i],
+					fmt.Sprintf(
+						"router %s uses one of %d equal ways (%s, %s)",
+						hop,
+						n,
+						ECMP,
+						abilities[ECMP],
+					),
+				)
 			}
 		}
 	}
@@ -165,7 +187,12 @@ const NetworkDiffers = "network-differs"
 func (l *look) bfrIDCollision(node string, id uint16) string {
 	for _, n := range l.notices {
 		if n.Kind == BFRIDCollision && (n.BFRID == id || n.BFRID == 0 && n.Node == node) {
-			return fmt.Sprintf("router %s reports since %s: %s", n.Node, n.At.UTC().Format(time.RFC3339), n.Text)
+			return fmt.Sprintf(
+				"router %s reports since %s: %s",
+				n.Node,
+				n.At.UTC().Format(time.RFC3339),
+				n.Text,
+			)
 		}
 	}
 	return ""

@@ -29,5 +29,11 @@ func Place(host string, port uint16, driver string) string {
 
 // OnePlace says that two nodes of a topology are mounted at one place.
 func OnePlace(topology, node, other, place string) error {
-	return fmt.Errorf("node %s is mounted at %s, and so is node %s of topology %s: one router cannot be two nodes; mount one of them where it is (bier:router-add)", node, place, other, topology)
+	return fmt.Errorf(
+		"node %s is mounted at %s, and so is node %s of topology %s: one router cannot be two nodes; mount one of them where it is (bier:router-add)",
+		node,
+		place,
+		other,
+		topology,
+	)
 }

@@ -27,7 +27,9 @@ type keptPlan struct {
 // is reports whether the plan is that of a channel.
 func (k *keptPlan) is(c *Channel) bool {
 	return k.ingress == c.IngressNode &&
-		slices.EqualFunc(k.egress, c.EgressNodes, func(a, b EgressNode) bool { return a.ID == b.ID })
+		slices.EqualFunc(k.egress, c.EgressNodes, func(a, b EgressNode) bool {
+			return a.ID == b.ID
+		})
 }
 
 // once returns the plan of a channel that was computed before, or computes it.
@@ -41,7 +43,12 @@ func (p *plans) once(c *Channel, compute func() (*Plan, error)) (*Plan, error) {
 	}
 	p.mu.Unlock()
 	plan, err := compute()
-	k := keptPlan{ingress: c.IngressNode, egress: slices.Clone(c.EgressNodes), plan: plan, err: err}
+	k := keptPlan{
+		ingress: c.IngressNode,
+		egress:  slices.Clone(c.EgressNodes),
+		plan:    plan,
+		err:     err,
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if len(p.list) < keptPlans {

@@ -36,7 +36,9 @@ func UsesOfPort(t *Topology, channels []Channel, node, port string) (out []PortU
 			out = append(out, *use)
 		}
 	}
-	slices.SortStableFunc(out, func(a, b PortUse) int { return strings.Compare(a.Channel, b.Channel) })
+	slices.SortStableFunc(out, func(a, b PortUse) int {
+		return strings.Compare(a.Channel, b.Channel)
+	})
 	return out
 }
 
@@ -50,7 +52,12 @@ type port struct {
 
 func newPort(t *Topology, node, name string) *port {
 	p := &port{node: node, name: name, topology: t}
-	rest := &Topology{ID: t.ID, Nodes: t.Nodes, Domains: t.Domains, graphs: &graphs{all: map[[2]uint16]*Graph{}}}
+	rest := &Topology{
+		ID:      t.ID,
+		Nodes:   t.Nodes,
+		Domains: t.Domains,
+		graphs:  &graphs{all: map[[2]uint16]*Graph{}},
+	}
 	for _, l := range t.Links {
 		if p.is(l.Source.Node, l.Source.TP) || p.is(l.Dest.Node, l.Dest.TP) {
 			p.links = append(p.links, l)
@@ -74,14 +81,30 @@ func (p *port) hosts(c *Channel) (out []PortUse) {
 		for _, e := range c.EgressNodes {
 			all = append(all, e.ID)
 		}
-		out = append(out, PortUse{Channel: c.Name, Ingress: c.IngressNode, Use: UseSource, Egress: all, CutOff: all})
+		out = append(
+			out,
+			PortUse{
+				Channel: c.Name,
+				Ingress: c.IngressNode,
+				Use:     UseSource,
+				Egress:  all,
+				CutOff:  all,
+			},
+		)
 	}
 	e := c.FindEgress(p.node)
 	if e == nil {
 		return out
 	}
-	if slices.ContainsFunc(e.Receivers, func(r Receiver) bool { return p.is(e.ID, r.TP) }) {
-		use := PortUse{Channel: c.Name, Ingress: c.IngressNode, Use: UseReceiver, Egress: []string{e.ID}}
+	if slices.ContainsFunc(e.Receivers, func(r Receiver) bool {
+		return p.is(e.ID, r.TP)
+	}) {
+		use := PortUse{
+			Channel: c.Name,
+			Ingress: c.IngressNode,
+			Use:     UseReceiver,
+			Egress:  []string{e.ID},
+		}
 		if len(e.Receivers) == 1 {
 			use.CutOff = use.Egress
 		}
@@ -99,10 +122,17 @@ func (p *port) passes(c *Channel) *PortUse {
 	if err != nil {
 		return nil
 	}
-	use := &PortUse{Channel: c.Name, Ingress: c.IngressNode, Use: UseLink}
+	use := &PortUse{
+		Channel: c.Name,
+		Ingress: c.IngressNode,
+		Use:     UseLink,
+	}
 	for i := range plan.Egress {
 		w := &plan.Egress[i]
-		if w.Err == nil && slices.ContainsFunc(p.links, func(l Link) bool { return p.onWay(plan.ways, l, w.Node) }) {
+		if w.Err == nil &&
+			slices.ContainsFunc(p.links, func(l Link) bool {
+				return p.onWay(plan.ways, l, w.Node)
+			}) {
 			use.Egress = append(use.Egress, w.Node)
 		}
 	}
@@ -131,7 +161,9 @@ func (p *port) onWay(w *ways, l Link, egress string) bool {
 		return false
 	}
 	return !slices.ContainsFunc(p.topology.Links, func(o Link) bool {
-		return o.Source.Node == l.Source.Node && o.Dest.Node == l.Dest.Node && max(o.Metric, 1) < max(l.Metric, 1)
+		return o.Source.Node == l.Source.Node &&
+			o.Dest.Node == l.Dest.Node &&
+			max(o.Metric, 1) < max(l.Metric, 1)
 	})
 }
 
@@ -142,7 +174,9 @@ func HasPort(t *Topology, channels iter.Seq[Channel], node, name string) bool {
 	if n == nil {
 		return false
 	}
-	if slices.ContainsFunc(n.TPs, func(x TerminationPoint) bool { return p.is(node, x.ID) }) {
+	if slices.ContainsFunc(n.TPs, func(x TerminationPoint) bool {
+		return p.is(node, x.ID)
+	}) {
 		return true
 	}
 	for i := range t.Links {
@@ -167,7 +201,9 @@ func (p *Plan) TargetBitStrings(nodes []string) (out []BitString, unknown string
 	}
 	var ids []uint16
 	for _, node := range nodes {
-		i := slices.IndexFunc(p.Egress, func(w Way) bool { return w.Node == node && w.Err == nil })
+		i := slices.IndexFunc(p.Egress, func(w Way) bool {
+			return w.Node == node && w.Err == nil
+		})
 		if i < 0 {
 			return nil, node
 		}

@@ -59,17 +59,34 @@ func (p *proof) measured(x *RouterState, tables time.Time) {
 	shown := p.shown(x)
 	switch {
 	case shown != "":
-		p.worsen(x, Unreachable, fmt.Sprintf("router %s does not deliver the packets: %s", x.Node, shown))
+		p.worsen(
+			x,
+			Unreachable,
+			fmt.Sprintf("router %s does not deliver the packets: %s", x.Node, shown),
+		)
 		return
 	case p.silent != "":
 		p.worsen(x, Unreachable, p.silent)
 		return
 	case ping != nil && ping.Received == 0 && ping.At.After(counted):
-		p.worsen(x, Unreachable, fmt.Sprintf("BIER ping of %s: none of %d packets was answered", p.ingress, ping.Sent))
+		p.worsen(
+			x,
+			Unreachable,
+			fmt.Sprintf("BIER ping of %s: none of %d packets was answered", p.ingress, ping.Sent),
+		)
 		x.Since = later(x.Since, ping.At)
 		return
 	case ping != nil && ping.Received < ping.Sent && ping.At.After(counted):
-		p.worsen(x, AtRisk, fmt.Sprintf("BIER ping of %s: %d of %d packets were answered", p.ingress, ping.Received, ping.Sent))
+		p.worsen(
+			x,
+			AtRisk,
+			fmt.Sprintf(
+				"BIER ping of %s: %d of %d packets were answered",
+				p.ingress,
+				ping.Received,
+				ping.Sent,
+			),
+		)
 	}
 	switch {
 	case !counted.IsZero():
@@ -116,7 +133,9 @@ func (p *proof) pinged(node string) *Pinged {
 		return nil
 	}
 	ping := r.ping(p.g.Domain, p.g.SubDomain, node)
-	if ping == nil || ping.Revision < p.revision || ping.Received < ping.Sent && ping.At.Before(p.since()) {
+	if ping == nil ||
+		ping.Revision < p.revision ||
+		ping.Received < ping.Sent && ping.At.Before(p.since()) {
 		return nil
 	}
 	return ping

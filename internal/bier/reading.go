@@ -83,7 +83,9 @@ func (c *ChannelCount) Add(s Sample) {
 		c.Samples = nil
 	}
 	// Of a counter that does not move the first and the last sample say it all.
-	if n := len(c.Samples); n > 1 && c.Samples[n-2].Packets == s.Packets && c.Samples[n-1].Packets == s.Packets {
+	if n := len(c.Samples); n > 1 &&
+		c.Samples[n-2].Packets == s.Packets &&
+		c.Samples[n-1].Packets == s.Packets {
 		c.Samples = slices.Clone(c.Samples[:n-1])
 	}
 	c.Samples = append(slices.Clone(c.Samples), s)
@@ -157,17 +159,34 @@ func (g *Graph) Print() string {
 // Shown is the table of a router in the form of a Reading. computed are the tables of the router for the sub-domain;
 // nodeOf is the node-id of a neighbour as the router names it, "": not known. Then it is the only computed neighbour
 // that has all its bits.
-func Shown(sub uint16, computed []BIFT, read *bierdriver.Forwarding, nodeOf func(name string) string) Table {
-	out := Table{SubDomain: sub, BSL: uint16(read.Bitstringlength), SI: int(read.Si)}
-	i := slices.IndexFunc(computed, func(x BIFT) bool { return uint16(x.BSL) == out.BSL && x.SI == out.SI })
+func Shown(
+	sub uint16,
+	computed []BIFT,
+	read *bierdriver.Forwarding,
+	nodeOf func(name string) string,
+) Table {
+	out := Table{
+		SubDomain: sub,
+		BSL:       uint16(read.Bitstringlength),
+		SI:        int(read.Si),
+	}
+	i := slices.IndexFunc(computed, func(x BIFT) bool {
+		return uint16(x.BSL) == out.BSL && x.SI == out.SI
+	})
 	for _, n := range read.Neighbors {
-		x := TableNeighbor{Node: nodeOf(n.Name), Name: n.Name, Mask: n.FBm}
+		x := TableNeighbor{
+			Node: nodeOf(n.Name),
+			Name: n.Name,
+			Mask: n.FBm,
+		}
 		if x.Node == "" && i >= 0 {
 			x.Node = onlyNeighbor(&computed[i], n.FBm)
 		}
 		out.Neighbors = append(out.Neighbors, x)
 	}
-	slices.SortFunc(out.Neighbors, func(a, b TableNeighbor) int { return cmp.Or(cmp.Compare(a.Node, b.Node), cmp.Compare(a.Name, b.Name)) })
+	slices.SortFunc(out.Neighbors, func(a, b TableNeighbor) int {
+		return cmp.Or(cmp.Compare(a.Node, b.Node), cmp.Compare(a.Name, b.Name))
+	})
 	return out
 }
 

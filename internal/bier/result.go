@@ -22,7 +22,10 @@ type ConfigureResult struct {
 // wrong becomes a FAILURE; trouble of the controller itself stays an error.
 func Configured(err error, success *string) (ConfigureOutput, error) {
 	if err == nil {
-		return ConfigureOutput{ConfigureResult{Result: "SUCCESS", Cause: success}}, nil
+		return ConfigureOutput{ConfigureResult{
+			Result: "SUCCESS",
+			Cause:  success,
+		}}, nil
 	}
 	if e := (*fault.Error)(nil); errors.As(err, &e) {
 		switch e.Kind {
@@ -33,5 +36,8 @@ func Configured(err error, success *string) (ConfigureOutput, error) {
 		}
 	}
 	text := err.Error()
-	return ConfigureOutput{ConfigureResult{Result: "FAILURE", Cause: &text}}, nil
+	return ConfigureOutput{ConfigureResult{
+		Result: "FAILURE",
+		Cause:  &text,
+	}}, nil
 }

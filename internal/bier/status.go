@@ -75,7 +75,9 @@ const (
 var States = []string{Applied, AtRisk, Unverified, Pending, Unreachable, Failed}
 
 // isWorseState reports whether state a is worse than b.
-func isWorseState(a, b string) bool { return slices.Index(States, a) > slices.Index(States, b) }
+func isWorseState(a, b string) bool {
+	return slices.Index(States, a) > slices.Index(States, b)
+}
 
 // Why a router is still Pending.
 const (
@@ -110,7 +112,9 @@ func (s Session) Same(o Session) bool {
 }
 
 // Lost reports whether the router is known not to be reached.
-func (s Session) Lost() bool { return s.State == SessionDown || s.State == SessionRefused }
+func (s Session) Lost() bool {
+	return s.State == SessionDown || s.State == SessionRefused
+}
 
 // Status is a record below StatusPrefix: of a router, or, under ServiceKey, of the service.
 type Status struct {
@@ -142,7 +146,9 @@ type Status struct {
 
 // Same reports whether two records say the same.
 func (x Status) Same(o Status) bool {
-	same := func(a, b Aside) bool { return a.Reason == b.Reason && slices.Equal(a.Channels, b.Channels) }
+	same := func(a, b Aside) bool {
+		return a.Reason == b.Reason && slices.Equal(a.Channels, b.Channels)
+	}
 	if !slices.EqualFunc(x.Aside, o.Aside, same) {
 		return false
 	}
@@ -157,7 +163,9 @@ type Aside struct {
 }
 
 // ChannelKey names a channel of a topology.
-func ChannelKey(topology, channel string) string { return topology + " " + channel }
+func ChannelKey(topology, channel string) string {
+	return topology + " " + channel
+}
 
 // SplitChannelKey is the way back of ChannelKey. Ids of topologies have no blanks.
 func SplitChannelKey(key string) (topology, channel string) {
@@ -213,7 +221,9 @@ func (h *heard) silentSince(service Status, now time.Time) time.Time {
 
 // NewRouters returns what the plugin bier-service exports.
 func NewRouters() Routers {
-	return RoutersAt(func(prefix string) host.Prefix { return state.Shared("bier-service", prefix) })
+	return RoutersAt(func(prefix string) host.Prefix {
+		return state.Shared("bier-service", prefix)
+	})
 }
 
 // RoutersAt is NewRouters with the place of a prefix; the plugin bier-service itself has state.Private.
@@ -294,7 +304,13 @@ func (s Routers) Silent(r state.Reader) time.Time {
 }
 
 func (s Routers) newLook(r state.Reader) *look {
-	l := &look{Routers: s, r: r, now: time.Now(), rows: map[string]*row{}, notices: slices.Collect(seqValues(s.Notices.All(r, "")))}
+	l := &look{
+		Routers: s,
+		r:       r,
+		now:     time.Now(),
+		rows:    map[string]*row{},
+		notices: slices.Collect(seqValues(s.Notices.All(r, ""))),
+	}
 	l.service, _ = s.Get(r, ServiceKey)
 	l.silent = s.Silent(r)
 	return l
@@ -317,7 +333,12 @@ func (l *look) routerRow(node string) *row {
 
 func (l *look) routerState(node string, revision uint64) RouterState {
 	if l.service.Processed < revision {
-		return RouterState{Node: node, State: Pending, Waits: NotTried, Reason: cmp.Or(l.service.Reason, "the BIER service has not taken it in yet")}
+		return RouterState{
+			Node:   node,
+			State:  Pending,
+			Waits:  NotTried,
+			Reason: cmp.Or(l.service.Reason, "the BIER service has not taken it in yet"),
+		}
 	}
 	return l.knownRouterState(node, revision)
 }
@@ -350,7 +371,9 @@ func (l *look) knownRouterState(node string, revision uint64) RouterState {
 }
 
 // formatReasonTime is a time in a reason.
-func formatReasonTime(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+func formatReasonTime(t time.Time) string {
+	return t.UTC().Format(time.RFC3339)
+}
 
 // lastConfirmed says in a reason how old it is what is known of a router.
 func lastConfirmed(t time.Time) string {
@@ -365,7 +388,9 @@ func lackedAbilities(x Status, session Session) []string {
 	if x.Lacks == "" && session.Lacks == "" { // as most
 		return nil
 	}
-	return strings.FieldsFunc(x.Lacks+","+session.Lacks, func(r rune) bool { return r == ',' })
+	return strings.FieldsFunc(x.Lacks+","+session.Lacks, func(r rune) bool {
+		return r == ','
+	})
 }
 
 // Router is the state of a router as to what was configured up to a revision.
@@ -373,9 +398,25 @@ func (x Status) Router(node string, revision uint64, session Session) RouterStat
 	return x.routerStateAt(node, revision, session, time.Now())
 }
 
-func (x Status) routerStateAt(node string, revision uint64, session Session, now time.Time) RouterState {
-	out := RouterState{Node: node, State: x.State, Reason: x.Reason, Driver: x.Driver, Since: x.Since, Intended: x.Intended, Sent: x.Sent,
-		Confirmed: x.Confirmed, Session: session.State, SessionSince: session.Since, Lacks: lackedAbilities(x, session)}
+func (x Status) routerStateAt(
+	node string,
+	revision uint64,
+	session Session,
+	now time.Time,
+) RouterState {
+	out := RouterState{
+		Node:         node,
+		State:        x.State,
+		Reason:       x.Reason,
+		Driver:       x.Driver,
+		Since:        x.Since,
+		Intended:     x.Intended,
+		Sent:         x.Sent,
+		Confirmed:    x.Confirmed,
+		Session:      session.State,
+		SessionSince: session.Since,
+		Lacks:        lackedAbilities(x, session),
+	}
 	if (x.State == Applied || x.State == Unverified) && x.Answered < min(x.Intent, revision) {
 		out.State = Pending
 	}
@@ -386,9 +427,14 @@ func (x Status) routerStateAt(node string, revision uint64, session Session, now
 		out.Reason += lastConfirmed(x.Confirmed)
 	}
 	// A try that began after the session was lost and was confirmed says more than the loss.
-	if session.Lost() && (out.State == Unverified || out.State == Applied && !session.Since.Before(x.Sent)) {
+	if session.Lost() &&
+		(out.State == Unverified || out.State == Applied && !session.Since.Before(x.Sent)) {
 		out.State, out.Since = Unverified, session.Since
-		out.Reason = fmt.Sprintf("the session is %s since %s", session.State, formatReasonTime(session.Since))
+		out.Reason = fmt.Sprintf(
+			"the session is %s since %s",
+			session.State,
+			formatReasonTime(session.Since),
+		)
 		if session.Reason != "" {
 			out.Reason += ": " + session.Reason
 		}
@@ -407,9 +453,15 @@ func (out *RouterState) explainPending(x Status, revision uint64, now time.Time)
 	case x.Sent.IsZero() || x.Sent.Before(x.Intended):
 		out.Waits, said = NotTried, cmp.Or(said, "the change has not been tried at the router yet")
 	case now.Sub(x.Sent) > slowAfter:
-		out.Waits, said = Slow, fmt.Sprintf("the router is slow: it has not confirmed the change that is under way since %s", formatReasonTime(x.Sent))
+		out.Waits, said = Slow, fmt.Sprintf(
+			"the router is slow: it has not confirmed the change that is under way since %s",
+			formatReasonTime(x.Sent),
+		)
 	default:
-		out.Waits, said = UnderWay, cmp.Or(said, "the change is under way; the router has not confirmed it yet")
+		out.Waits, said = UnderWay, cmp.Or(
+			said,
+			"the change is under way; the router has not confirmed it yet",
+		)
 	}
 	out.Reason = said
 }

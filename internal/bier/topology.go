@@ -94,7 +94,9 @@ const (
 )
 
 // LocalName takes the module's name off an identity.
-func LocalName(identity string) string { return identity[strings.LastIndexByte(identity, ':')+1:] }
+func LocalName(identity string) string {
+	return identity[strings.LastIndexByte(identity, ':')+1:]
+}
 
 // Global is bier-global. Nil and zero members were not given.
 type Global struct {
@@ -131,11 +133,15 @@ type Encapsulation struct {
 
 // ShortID takes the prefix off ids of OpenFlow: "openflow:1:2" is "1:2". Clients may write
 // ids of nodes, links and ports in either form.
-func ShortID(id string) string { return strings.TrimPrefix(id, "openflow:") }
+func ShortID(id string) string {
+	return strings.TrimPrefix(id, "openflow:")
+}
 
 // Node returns the node of an id, nil if it does not exist.
 func (t *Topology) Node(id string) *Node {
-	i, ok := slices.BinarySearchFunc(t.Nodes, id, func(n Node, id string) int { return cmp.Compare(n.ID, id) })
+	i, ok := slices.BinarySearchFunc(t.Nodes, id, func(n Node, id string) int {
+		return cmp.Compare(n.ID, id)
+	})
 	if ok {
 		return &t.Nodes[i]
 	}
@@ -144,7 +150,9 @@ func (t *Topology) Node(id string) *Node {
 
 // Domain returns the domain of an id, nil if it does not exist.
 func (t *Topology) Domain(id uint16) *Domain {
-	if i := slices.IndexFunc(t.Domains, func(d Domain) bool { return d.ID == id }); i >= 0 {
+	if i := slices.IndexFunc(t.Domains, func(d Domain) bool {
+		return d.ID == id
+	}); i >= 0 {
 		return &t.Domains[i]
 	}
 	return nil
@@ -172,7 +180,9 @@ func (d *NodeDomain) SubDomain(id uint16) *SubDomain {
 	if d == nil {
 		return nil
 	}
-	i := slices.IndexFunc(d.Global.SubDomains, func(s SubDomain) bool { return s.ID == id })
+	i := slices.IndexFunc(d.Global.SubDomains, func(s SubDomain) bool {
+		return s.ID == id
+	})
 	if i >= 0 {
 		return &d.Global.SubDomains[i]
 	}
@@ -192,7 +202,9 @@ func (t *Topology) Sort() {
 	slices.SortFunc(t.Links, func(a, b Link) int { return cmp.Compare(a.ID, b.ID) })
 	slices.SortFunc(t.Domains, func(a, b Domain) int { return cmp.Compare(a.ID, b.ID) })
 	for i := range t.Domains {
-		slices.SortFunc(t.Domains[i].SubDomains, func(a, b SubDomainRef) int { return cmp.Compare(a.ID, b.ID) })
+		slices.SortFunc(t.Domains[i].SubDomains, func(a, b SubDomainRef) int {
+			return cmp.Compare(a.ID, b.ID)
+		})
 	}
 }
 
@@ -210,7 +222,9 @@ func BFRID(d *NodeDomain, s *SubDomain) uint16 {
 
 // Imposition is the length of the bit strings that a node makes as ingress of a
 // sub-domain, 0 = not given.
-func Imposition(d *NodeDomain, s *SubDomain) BSL { return cmp.Or(s.BSL, d.Global.BSL) }
+func Imposition(d *NodeDomain, s *SubDomain) BSL {
+	return cmp.Or(s.BSL, d.Global.BSL)
+}
 
 // Disposition are the lengths that a node takes in a sub-domain: those it has
 // labels for, or, with no labels at all, the one it makes.

@@ -81,7 +81,9 @@ func (t *Trees) Topology(r state.Reader, id string) *Topology {
 	return t.cachedTopology(&t.whole, id, [4]any{m, t.Links.Version(r)}, func() *Topology {
 		x := *m
 		x.graphs = &graphs{all: map[[2]uint16]*Graph{}}
-		x.Links = slices.SortedFunc(seqValues(links), func(a, b Link) int { return cmp.Compare(a.ID, b.ID) })
+		x.Links = slices.SortedFunc(seqValues(links), func(a, b Link) int {
+			return cmp.Compare(a.ID, b.ID)
+		})
 		return &x
 	})
 }
@@ -97,14 +99,23 @@ func (t *Trees) Members(r state.Reader, id string) *Topology {
 	}
 	nodes, domains := t.Nodes.All(r, id), t.Domains.All(r, id)
 	return t.cachedTopology(&t.members, id, [4]any{t.Topologies.Version(r), t.Nodes.Version(r), t.Domains.Version(r)}, func() *Topology {
-		x := &Topology{ID: id, Nodes: slices.Collect(seqValues(nodes)), Domains: slices.Collect(seqValues(domains))}
+		x := &Topology{
+			ID:      id,
+			Nodes:   slices.Collect(seqValues(nodes)),
+			Domains: slices.Collect(seqValues(domains)),
+		}
 		x.Sort()
 		return x
 	})
 }
 
 // cachedTopology returns what was made of these versions before, or makes it.
-func (t *Trees) cachedTopology(kept *map[string]made, id string, of [4]any, make func() *Topology) *Topology {
+func (t *Trees) cachedTopology(
+	kept *map[string]made,
+	id string,
+	of [4]any,
+	make func() *Topology,
+) *Topology {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if m := (*kept)[id]; m.t != nil && m.of == of {
@@ -120,7 +131,9 @@ func (t *Trees) cachedTopology(kept *map[string]made, id string, of [4]any, make
 
 // ChannelsOf returns the channels of a topology in the order of their names.
 func (t *Trees) ChannelsOf(r state.Reader, topology string) []Channel {
-	return slices.SortedFunc(t.ChannelsIn(r, topology), func(a, b Channel) int { return cmp.Compare(a.Name, b.Name) })
+	return slices.SortedFunc(t.ChannelsIn(r, topology), func(a, b Channel) int {
+		return cmp.Compare(a.Name, b.Name)
+	})
 }
 
 // ChannelsIn yields the channels of a topology.
@@ -171,7 +184,12 @@ func (t *Trees) Network(r state.Reader) Network {
 
 // OneChannel is the network with one topology and one channel of it.
 func OneChannel(t *Topology, c Channel) Network {
-	return Network{Topologies: []*Topology{t}, Channels: map[string]iter.Seq[Channel]{t.ID: func(yield func(Channel) bool) { yield(c) }}}
+	return Network{
+		Topologies: []*Topology{t},
+		Channels: map[string]iter.Seq[Channel]{t.ID: func(yield func(Channel) bool) {
+			yield(c)
+		}},
+	}
 }
 
 // NodeIDs are the ids of the nodes of all topologies.

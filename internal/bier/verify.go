@@ -12,7 +12,12 @@ import (
 // CompareTables says how a node's tables differ from those computed for it. Where ways are
 // equal, each of them is right. nodeOf is the node-id of a neighbour as the router names it, "": not
 // known; then all of its bits must go to one computed neighbour.
-func CompareTables(node string, computed []BIFT, read *bierdriver.Forwarding, nodeOf func(name string) string) (differences []string) {
+func CompareTables(
+	node string,
+	computed []BIFT,
+	read *bierdriver.Forwarding,
+	nodeOf func(name string) string,
+) (differences []string) {
 	b, si := BSL(read.Bitstringlength), int(read.Si)
 	i := slices.IndexFunc(computed, func(x BIFT) bool { return x.BSL == b && x.SI == si })
 	var want BIFT
@@ -20,7 +25,10 @@ func CompareTables(node string, computed []BIFT, read *bierdriver.Forwarding, no
 		want = computed[i]
 	}
 	say := func(format string, args ...any) {
-		differences = append(differences, fmt.Sprintf("length %d, set %d: ", b, si)+fmt.Sprintf(format, args...))
+		differences = append(
+			differences,
+			fmt.Sprintf("length %d, set %d: ", b, si)+fmt.Sprintf(format, args...),
+		)
 	}
 	all := make([]byte, b/8)
 	for _, n := range read.Neighbors {
@@ -31,19 +39,32 @@ func CompareTables(node string, computed []BIFT, read *bierdriver.Forwarding, no
 			if to != "" {
 				name += " (" + to + ")"
 			}
-			say("the bits of BFR-ids %s go to neighbour %s; computed is %s", formatBFRIDs(b, si, n.FBm), name, want.computedInstead(to, n.FBm))
+			say(
+				"the bits of BFR-ids %s go to neighbour %s; computed is %s",
+				formatBFRIDs(b, si, n.FBm),
+				name,
+				want.computedInstead(to, n.FBm),
+			)
 		}
 	}
 	orBits(all, read.Own)
 	for _, e := range want.Entries {
 		own := e.Node == node
 		if (!own || read.Own != nil) && !hasBit(all, want.BSL.Bit(e.ID)) {
-			say("there is no way to BFR-id %d (%s); computed is %s", e.ID, e.Node, formatNeighbors(e.Neighbors))
+			say(
+				"there is no way to BFR-id %d (%s); computed is %s",
+				e.ID,
+				e.Node,
+				formatNeighbors(e.Neighbors),
+			)
 		}
 		clearBit(all, want.BSL.Bit(e.ID))
 	}
 	if left := formatBFRIDs(b, si, all); left != "" {
-		say("the router has ways to BFR-ids %s, which no node of the topology has that can be reached", left)
+		say(
+			"the router has ways to BFR-ids %s, which no node of the topology has that can be reached",
+			left,
+		)
 	}
 	return differences
 }
@@ -55,7 +76,10 @@ func (x *BIFT) computedInstead(node string, mask []byte) string {
 	}
 	var out []string
 	for _, e := range x.Entries {
-		if hasBit(mask, x.BSL.Bit(e.ID)) && !slices.ContainsFunc(e.Neighbors, func(n Neighbor) bool { return n.Node == node }) {
+		if hasBit(mask, x.BSL.Bit(e.ID)) &&
+			!slices.ContainsFunc(e.Neighbors, func(n Neighbor) bool {
+				return n.Node == node
+			}) {
 			out = append(out, fmt.Sprintf("%s for BFR-id %d", formatNeighbors(e.Neighbors), e.ID))
 		}
 	}

@@ -32,8 +32,14 @@ const (
 // newView returns the view of a plan of a channel.
 func (l *look) newView(topology string, plan *Plan, revision uint64) *view {
 	w := plan.ways
-	return &view{ways: w, l: l, revision: revision, routers: make([]*RouterState, len(w.vertices)),
-		key: GraphKey(topology, w.g.Domain, w.g.SubDomain), bsl: plan.BSL}
+	return &view{
+		ways:     w,
+		l:        l,
+		revision: revision,
+		routers:  make([]*RouterState, len(w.vertices)),
+		key:      GraphKey(topology, w.g.Domain, w.g.SubDomain),
+		bsl:      plan.BSL,
+	}
 }
 
 // bfrState is the state of the BFR of an index.
@@ -56,7 +62,11 @@ func (v *view) findObstacle(from, hop, end int32, w *Way) (obstacle, doubt strin
 		if v.l.lacksAbility(need.Node, Tunnel) {
 			return need.Lacking(), ""
 		}
-		return "", fmt.Sprintf("router %s needs a tunnel (RFC 8279 section 6.9) %s; routers may drop, re-encapsulate or tunnel, and which is not known of this one", need.Node, need.For)
+		return "", fmt.Sprintf(
+			"router %s needs a tunnel (RFC 8279 section 6.9) %s; routers may drop, re-encapsulate or tunnel, and which is not known of this one",
+			need.Node,
+			need.For,
+		)
 	}
 	if hop == end {
 		return "", ""
@@ -157,7 +167,12 @@ func (x *walk) enter(hop int32) {
 
 func (x *walk) stop(obstacle, from, hop string) {
 	if x.stopped == "" {
-		x.stopped, x.choice = obstacle, fmt.Sprintf("router %s may choose %s: %s", from, hop, obstacle)
+		x.stopped, x.choice = obstacle, fmt.Sprintf(
+			"router %s may choose %s: %s",
+			from,
+			hop,
+			obstacle,
+		)
 	}
 }
 
@@ -174,15 +189,38 @@ func (x *walk) leave(at int32) {
 	}
 	x.read(read)
 	if len(next) == 0 {
-		x.stop(fmt.Sprintf("router %s shows no way to BFR-id %d (%s) in its forwarding table of %s", node, x.way.ID, x.way.Node, formatReasonTime(read)), node, "no way")
+		x.stop(
+			fmt.Sprintf(
+				"router %s shows no way to BFR-id %d (%s) in its forwarding table of %s",
+				node,
+				x.way.ID,
+				x.way.Node,
+				formatReasonTime(read),
+			),
+			node,
+			"no way",
+		)
 	}
 	for _, hop := range next {
 		if x.direct(at, hop) {
 			continue
 		}
-		d := detour{walk: x, visited: map[string]visit{node: passing}}
+		d := detour{
+			walk:    x,
+			visited: map[string]visit{node: passing},
+		}
 		if d.follow(hop); d.obstacle != "" {
-			x.stop(fmt.Sprintf("router %s sends packets to %s (forwarding table of %s): %s", node, hop, formatReasonTime(read), d.obstacle), node, hop)
+			x.stop(
+				fmt.Sprintf(
+					"router %s sends packets to %s (forwarding table of %s): %s",
+					node,
+					hop,
+					formatReasonTime(read),
+					d.obstacle,
+				),
+				node,
+				hop,
+			)
 			continue
 		}
 		x.leaves[at] = true
@@ -205,7 +243,9 @@ func (x *walk) chosen(from, hop int32) bool {
 	}
 	for _, origin := range x.origins(from, map[int32]bool{}) {
 		next, _, ok := x.shows(x.vertexName(origin), x.way)
-		if !ok || slices.ContainsFunc(next, func(node string) bool { return x.leads(hop, node) }) {
+		if !ok || slices.ContainsFunc(next, func(node string) bool {
+			return x.leads(hop, node)
+		}) {
 			return true
 		}
 	}
@@ -264,7 +304,13 @@ func (x *walk) direct(at int32, bfr string) bool {
 // them, or something has changed since.
 func (v *view) shows(node string, w *Way) (next []string, at time.Time, ok bool) {
 	r := v.l.routerRow(node).reading
-	if !v.someShow() || r == nil || r.Tables == nil || r.Graphs[v.key] == "" || !r.fresh(v.l.now) || r.At.Before(v.since()) || r.Graphs[v.key] != v.g.Print() {
+	if !v.someShow() ||
+		r == nil ||
+		r.Tables == nil ||
+		r.Graphs[v.key] == "" ||
+		!r.fresh(v.l.now) ||
+		r.At.Before(v.since()) ||
+		r.Graphs[v.key] != v.g.Print() {
 		return nil, at, false
 	}
 	for i := range r.Tables {
@@ -335,7 +381,12 @@ func (d *detour) follow(node string) {
 	d.visited[node] = passing
 	defer func() { d.visited[node] = passed }()
 	if _, member := d.g.Member(node); !member {
-		d.obstacle = fmt.Sprintf("%s is not in sub-domain %d of domain %d", node, d.g.SubDomain, d.g.Domain)
+		d.obstacle = fmt.Sprintf(
+			"%s is not in sub-domain %d of domain %d",
+			node,
+			d.g.SubDomain,
+			d.g.Domain,
+		)
 		return
 	}
 	r := d.l.routerState(node, d.revision)
@@ -352,7 +403,12 @@ func (d *detour) follow(node string) {
 		next = d.g.Tree(node, d.bsl).Next(d.way.Node)
 	}
 	if len(next) == 0 {
-		d.obstacle = fmt.Sprintf("router %s has no way to BFR-id %d (%s)", node, d.way.ID, d.way.Node)
+		d.obstacle = fmt.Sprintf(
+			"router %s has no way to BFR-id %d (%s)",
+			node,
+			d.way.ID,
+			d.way.Node,
+		)
 	}
 	for _, hop := range next {
 		d.follow(hop)
@@ -362,7 +418,9 @@ func (d *detour) follow(node string) {
 // tunnelNeed is the need of a tunnel that begins at a BFR with a hop that is not one.
 func (v *view) tunnelNeed(from, hop int32, w *Way) Need {
 	for _, n := range w.Needs {
-		if n.Ability == Tunnel && n.Node == v.vertexName(from) && strings.Contains(n.For, v.describeNonBFR(hop)) {
+		if n.Ability == Tunnel &&
+			n.Node == v.vertexName(from) &&
+			strings.Contains(n.For, v.describeNonBFR(hop)) {
 			return n
 		}
 	}

@@ -37,7 +37,10 @@ func newWays(t *Tree, nodes []string) *ways {
 		}
 	}
 	slices.SortFunc(w.vertices, func(a, b int32) int {
-		return cmp.Or(cmp.Compare(t.dist[a], t.dist[b]), strings.Compare(t.g.nodeID(a), t.g.nodeID(b)))
+		return cmp.Or(
+			cmp.Compare(t.dist[a], t.dist[b]),
+			strings.Compare(t.g.nodeID(a), t.g.nodeID(b)),
+		)
 	})
 	at := make(map[int32]int32, len(w.vertices))
 	for i, v := range w.vertices {
@@ -52,10 +55,14 @@ func newWays(t *Tree, nodes []string) *ways {
 	return w
 }
 
-func (w *ways) vertexName(i int32) string { return w.g.nodeID(w.vertices[i]) }
+func (w *ways) vertexName(i int32) string {
+	return w.g.nodeID(w.vertices[i])
+}
 
 // isBFR reports whether packets are forwarded by BIER there; else they pass in tunnels.
-func (w *ways) isBFR(i int32) bool { return w.bfr[w.vertices[i]] }
+func (w *ways) isBFR(i int32) bool {
+	return w.bfr[w.vertices[i]]
+}
 
 // nodeIndex is that of a node, -1 if it is on no way.
 func (w *ways) nodeIndex(node string) int32 {
@@ -116,10 +123,19 @@ func (w *ways) wayNeeds(to int32) (out []Need) {
 
 // addTunnelNeeds adds the need of each BFR from which packets come to the BFR hop over nodes that are none;
 // between are those found so far, the nearest to hop last.
-func (w *ways) addTunnelNeeds(hop, at int32, between []string, seen map[int32]bool, add func(Need)) {
+func (w *ways) addTunnelNeeds(
+	hop, at int32,
+	between []string,
+	seen map[int32]bool,
+	add func(Need),
+) {
 	if w.isBFR(at) {
 		if len(between) > 0 {
-			add(Need{w.vertexName(at), Tunnel, fmt.Sprintf("to reach %s over %s", w.vertexName(hop), strings.Join(between, " and "))})
+			add(Need{w.vertexName(at), Tunnel, fmt.Sprintf(
+				"to reach %s over %s",
+				w.vertexName(hop),
+				strings.Join(between, " and "),
+			)})
 		}
 		return
 	}
@@ -137,7 +153,16 @@ func (w *ways) addTunnelNeeds(hop, at int32, between []string, seen map[int32]bo
 func (w *ways) describeNonBFR(i int32) string {
 	node := w.vertexName(i)
 	if m, member := w.g.Member(node); member {
-		return fmt.Sprintf("%s, which takes bit strings of %v only", node, Disposition(m.domain, m.sub))
+		return fmt.Sprintf(
+			"%s, which takes bit strings of %v only",
+			node,
+			Disposition(m.domain, m.sub),
+		)
 	}
-	return fmt.Sprintf("%s, which is not in sub-domain %d of domain %d", node, w.g.SubDomain, w.g.Domain)
+	return fmt.Sprintf(
+		"%s, which is not in sub-domain %d of domain %d",
+		node,
+		w.g.SubDomain,
+		w.g.Domain,
+	)
 }

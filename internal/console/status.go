@@ -75,7 +75,10 @@ func (r *Rate) Text(p Progress, now time.Time) string {
 	rate := float64(p.Done-r.first) / took.Seconds()
 	text += fmt.Sprintf(", %.3g/s", rate)
 	if p.Total > p.Done {
-		text += fmt.Sprintf(", %s left", time.Duration(float64(p.Total-p.Done)/rate*float64(time.Second)).Round(time.Second))
+		text += fmt.Sprintf(
+			", %s left",
+			time.Duration(float64(p.Total-p.Done)/rate*float64(time.Second)).Round(time.Second),
+		)
 	}
 	return text
 }

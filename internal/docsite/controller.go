@@ -76,6 +76,13 @@ func (c *controller) getPage(listener, path string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	text, _, err := rig.Ask(c.ctx, http.DefaultClient, http.MethodGet, "http://"+strings.TrimSpace(string(address))+path, "", "")
+	text, _, err := rig.Ask(
+		c.ctx,
+		http.DefaultClient,
+		http.MethodGet,
+		"http://"+strings.TrimSpace(string(address))+path,
+		"",
+		"",
+	)
 	return text, err
 }

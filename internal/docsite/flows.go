@@ -142,27 +142,73 @@ func (f flow) svg() string {
 	height := flowHead + flowRow*len(f.steps) + 24
 	center := func(lane int) int { return flowLane*lane + flowLane/2 }
 	var b strings.Builder
-	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" role="img" font-family="system-ui,DejaVu Sans,sans-serif" font-size="12">`+"\n", width, height)
+	fmt.Fprintf(
+		&b,
+		`<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" role="img" font-family="system-ui,DejaVu Sans,sans-serif" font-size="12">`+"\n",
+		width,
+		height,
+	)
 	fmt.Fprintf(&b, "<title>%s</title>\n", html.EscapeString(f.describe()))
 	b.WriteString(`<rect width="100%" height="100%" rx="8" fill="#14181d"/>` + "\n")
 	b.WriteString(`<defs><marker id="arrow" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="8" markerHeight="8" orient="auto"><path d="M0 0L8 4L0 8z" fill="#7ee787"/></marker></defs>` + "\n")
 	for i, name := range f.lanes {
 		x := center(i)
-		fmt.Fprintf(&b, `<rect x="%d" y="12" width="%d" height="28" rx="5" fill="#22303c" stroke="#4b5f70"/>`+"\n", x-flowLane/2+8, flowLane-16)
-		fmt.Fprintf(&b, `<text x="%d" y="30" fill="#e6edf3" text-anchor="middle">%s</text>`+"\n", x, html.EscapeString(name))
-		fmt.Fprintf(&b, `<line x1="%d" y1="40" x2="%d" y2="%d" stroke="#3a4550" stroke-dasharray="3 4"/>`+"\n", x, x, height-12)
+		fmt.Fprintf(
+			&b,
+			`<rect x="%d" y="12" width="%d" height="28" rx="5" fill="#22303c" stroke="#4b5f70"/>`+"\n",
+			x-flowLane/2+8,
+			flowLane-16,
+		)
+		fmt.Fprintf(
+			&b,
+			`<text x="%d" y="30" fill="#e6edf3" text-anchor="middle">%s</text>`+"\n",
+			x,
+			html.EscapeString(name),
+		)
+		fmt.Fprintf(
+			&b,
+			`<line x1="%d" y1="40" x2="%d" y2="%d" stroke="#3a4550" stroke-dasharray="3 4"/>`+"\n",
+			x,
+			x,
+			height-12,
+		)
 	}
 	for i, s := range f.steps {
 		y := flowHead + flowRow*i + 12
 		text := fmt.Sprintf("%d  %s", i+1, html.EscapeString(s.text))
 		if s.from == s.to {
 			x := center(s.from)
-			fmt.Fprintf(&b, `<rect x="%d" y="%d" width="%d" height="22" rx="4" fill="#1c232b" stroke="#7d8b99"/>`+"\n", x-flowLane/2+6, y-15, flowLane-12)
-			fmt.Fprintf(&b, `<text x="%d" y="%d" fill="#d7dde4" text-anchor="middle">%s</text>`+"\n", x, y, text)
+			fmt.Fprintf(
+				&b,
+				`<rect x="%d" y="%d" width="%d" height="22" rx="4" fill="#1c232b" stroke="#7d8b99"/>`+"\n",
+				x-flowLane/2+6,
+				y-15,
+				flowLane-12,
+			)
+			fmt.Fprintf(
+				&b,
+				`<text x="%d" y="%d" fill="#d7dde4" text-anchor="middle">%s</text>`+"\n",
+				x,
+				y,
+				text,
+			)
 			continue
 		}
-		fmt.Fprintf(&b, `<line x1="%d" y1="%d" x2="%d" y2="%d" stroke="#7ee787" marker-end="url(#arrow)"/>`+"\n", center(s.from), y, center(s.to), y)
-		fmt.Fprintf(&b, `<text x="%d" y="%d" fill="#d7dde4" text-anchor="middle" paint-order="stroke" stroke="#14181d" stroke-width="4">%s</text>`+"\n", (center(s.from)+center(s.to))/2, y-5, text)
+		fmt.Fprintf(
+			&b,
+			`<line x1="%d" y1="%d" x2="%d" y2="%d" stroke="#7ee787" marker-end="url(#arrow)"/>`+"\n",
+			center(s.from),
+			y,
+			center(s.to),
+			y,
+		)
+		fmt.Fprintf(
+			&b,
+			`<text x="%d" y="%d" fill="#d7dde4" text-anchor="middle" paint-order="stroke" stroke="#14181d" stroke-width="4">%s</text>`+"\n",
+			(center(s.from)+center(s.to))/2,
+			y-5,
+			text,
+		)
 	}
 	b.WriteString("</svg>\n")
 	return b.String()

@@ -135,7 +135,12 @@ func readPages(dir string) ([]page, error) {
 }
 
 func newPage(name string, markdown []byte) page {
-	p := page{Name: name, Title: name, Group: groups[len(groups)-1].title, markdown: markdown}
+	p := page{
+		Name:     name,
+		Title:    name,
+		Group:    groups[len(groups)-1].title,
+		markdown: markdown,
+	}
 	if line, _, ok := bytes.Cut(markdown, []byte("\n")); ok {
 		p.Title = strings.TrimSpace(strings.TrimPrefix(string(line), "# "))
 	}
@@ -168,7 +173,10 @@ func renderPages(pages []page, out string) error {
 	if err != nil {
 		return err
 	}
-	md := goldmark.New(goldmark.WithExtensions(extension.GFM), goldmark.WithParserOptions(parser.WithAutoHeadingID()))
+	md := goldmark.New(
+		goldmark.WithExtensions(extension.GFM),
+		goldmark.WithParserOptions(parser.WithAutoHeadingID()),
+	)
 	type link struct {
 		Name, Title string
 	}
@@ -184,7 +192,9 @@ func renderPages(pages []page, out string) error {
 				s.Pages = append(s.Pages, link{p.Name, p.Title})
 			}
 		}
-		slices.SortFunc(s.Pages, func(a, b link) int { return slices.Index(g.pages, a.Name) - slices.Index(g.pages, b.Name) })
+		slices.SortFunc(s.Pages, func(a, b link) int {
+			return slices.Index(g.pages, a.Name) - slices.Index(g.pages, b.Name)
+		})
 		if len(s.Pages) > 0 {
 			menu = append(menu, s)
 		}
@@ -199,7 +209,15 @@ func renderPages(pages []page, out string) error {
 		text = outside.ReplaceAllString(text, "<code>$1</code>") // of the source tree, which is not here
 		index = append(index, splitSections(p, text)...)
 		var whole bytes.Buffer
-		err := layout.Execute(&whole, map[string]any{"Title": p.Title, "Name": p.Name, "Menu": menu, "Body": template.HTML(text)})
+		err := layout.Execute(
+			&whole,
+			map[string]any{
+				"Title": p.Title,
+				"Name":  p.Name,
+				"Menu":  menu,
+				"Body":  template.HTML(text),
+			},
+		)
 		if err == nil {
 			err = os.WriteFile(filepath.Join(out, p.Name+".html"), whole.Bytes(), 0o644)
 		}
@@ -224,11 +242,17 @@ func splitSections(p page, body string) []found {
 		if title != p.Title {
 			title = p.Title + ": " + title
 		}
-		out = append(out, found{p.Name + ".html#" + body[h[2]:h[3]], title, plainText(body[h[1]:end])})
+		out = append(
+			out,
+			found{p.Name + ".html#" + body[h[2]:h[3]], title, plainText(body[h[1]:end])},
+		)
 	}
 	return out
 }
 
 func plainText(text string) string {
-	return strings.TrimSpace(blanks.ReplaceAllString(html.UnescapeString(tag.ReplaceAllString(text, " ")), " "))
+	return strings.TrimSpace(blanks.ReplaceAllString(
+		html.UnescapeString(tag.ReplaceAllString(text, " ")),
+		" ",
+	))
 }

@@ -62,7 +62,11 @@ func drawPictures(bin, dir string) error {
 			}
 			fmt.Fprintf(&screen, "admin@ctl> %s\n%s", line, out)
 		}
-		err := os.WriteFile(filepath.Join(dir, s.name+".svg"), []byte(renderSVG(screen.String())), 0o644)
+		err := os.WriteFile(
+			filepath.Join(dir, s.name+".svg"),
+			[]byte(renderSVG(screen.String())),
+			0o644,
+		)
 		if err != nil {
 			return err
 		}
@@ -75,7 +79,19 @@ const columns = 110
 
 // runTyped runs a line in a terminal; that it fails is part of the picture.
 func (c *controller) runTyped(line string) (string, error) {
-	cmd := exec.CommandContext(c.ctx, "script", "-qec", fmt.Sprintf("stty cols %d; %s --home %s %s", columns, shellQuote(filepath.Join(c.bin, "ctl")), shellQuote(c.Home), shellQuote(line)), "/dev/null")
+	cmd := exec.CommandContext(
+		c.ctx,
+		"script",
+		"-qec",
+		fmt.Sprintf(
+			"stty cols %d; %s --home %s %s",
+			columns,
+			shellQuote(filepath.Join(c.bin, "ctl")),
+			shellQuote(c.Home),
+			shellQuote(line),
+		),
+		"/dev/null",
+	)
 	out, err := cmd.Output()
 	if len(out) == 0 && err != nil {
 		return "", err
@@ -93,7 +109,9 @@ func (c *controller) runTyped(line string) (string, error) {
 // erase clears the line that the cursor is in.
 const erase = "\r\x1b[K"
 
-func shellQuote(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'" }
+func shellQuote(word string) string {
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
 
 var sgr = regexp.MustCompile("\x1b\\[([0-9;]*)[a-zA-Z]")
 
@@ -102,7 +120,12 @@ func renderSVG(screen string) string {
 	lines := strings.Split(strings.TrimRight(screen, "\n"), "\n")
 	const wide, high = 8.4, 19
 	var b strings.Builder
-	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%.0f" height="%d" role="img" font-family="ui-monospace,DejaVu Sans Mono,monospace" font-size="14">`+"\n", columns*wide+24, len(lines)*high+24)
+	fmt.Fprintf(
+		&b,
+		`<svg xmlns="http://www.w3.org/2000/svg" width="%.0f" height="%d" role="img" font-family="ui-monospace,DejaVu Sans Mono,monospace" font-size="14">`+"\n",
+		columns*wide+24,
+		len(lines)*high+24,
+	)
 	b.WriteString(`<rect width="100%" height="100%" rx="8" fill="#14181d"/>` + "\n")
 	for i, line := range lines {
 		colour := "#d7dde4"
@@ -110,7 +133,11 @@ func renderSVG(screen string) string {
 			colour = "#7ee787"
 		}
 		if m := sgr.FindStringSubmatch(line); m != nil {
-			c, ok := map[string]string{"31": "#ff7b72", "33": "#e3b341", "2": "#8b949e"}[m[1]]
+			c, ok := map[string]string{
+				"31": "#ff7b72",
+				"33": "#e3b341",
+				"2":  "#8b949e",
+			}[m[1]]
 			if ok {
 				colour = c
 			}
@@ -119,7 +146,14 @@ func renderSVG(screen string) string {
 		if line == "" {
 			continue
 		}
-		fmt.Fprintf(&b, `<text x="12" y="%d" fill="%s" xml:space="preserve" textLength="%.1f">%s</text>`+"\n", 26+i*high, colour, float64(len([]rune(line)))*wide, html.EscapeString(line))
+		fmt.Fprintf(
+			&b,
+			`<text x="12" y="%d" fill="%s" xml:space="preserve" textLength="%.1f">%s</text>`+"\n",
+			26+i*high,
+			colour,
+			float64(len([]rune(line)))*wide,
+			html.EscapeString(line),
+		)
 	}
 	b.WriteString("</svg>\n")
 	return b.String()
@@ -133,7 +167,15 @@ func (c *controller) takeWebPictures(dir string) error {
 		return nil
 	}
 	// A program of its own: what drives a browser takes longer to compile than all of this.
-	cmd := exec.CommandContext(c.ctx, "go", "run", "./internal/docsite/webpictures", browser, "http://"+c.HTTP, dir)
+	cmd := exec.CommandContext(
+		c.ctx,
+		"go",
+		"run",
+		"./internal/docsite/webpictures",
+		browser,
+		"http://"+c.HTTP,
+		dir,
+	)
 	cmd.WaitDelay = 10 * time.Second
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("%w: %s", err, out)

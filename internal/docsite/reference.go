@@ -24,7 +24,10 @@ func buildReference(bin string) ([]page, error) {
 		return nil, err
 	}
 	// Any port: another controller may have that of the shipped settings.
-	if err := rig.Write(c.Home, map[string]string{"etc/openflow.yaml": "listen: 127.0.0.1:0\n"}); err != nil {
+	if err := rig.Write(
+		c.Home,
+		map[string]string{"etc/openflow.yaml": "listen: 127.0.0.1:0\n"},
+	); err != nil {
 		return nil, err
 	}
 	if _, err := c.runCtl(append([]string{"feature:install"}, names...)...); err != nil {
@@ -44,14 +47,18 @@ func buildReference(bin string) ([]page, error) {
 // text is the page of a reference, line by line.
 type text struct{ strings.Builder }
 
-func (t *text) linef(format string, args ...any) { fmt.Fprintf(t, format+"\n", args...) }
+func (t *text) linef(format string, args ...any) {
+	fmt.Fprintf(t, format+"\n", args...)
+}
 
 // escapeTableCell is a text within a table.
 func escapeTableCell(v any) string {
 	return strings.NewReplacer("|", "\\|", "\n", " ", "<", "&lt;").Replace(fmt.Sprint(v))
 }
 
-func (t *text) page(name string) page { return newPage(name, []byte(t.String())) }
+func (t *text) page(name string) page {
+	return newPage(name, []byte(t.String()))
+}
 
 func featurePage(c *controller) (page, []string, error) {
 	var all []struct{ Name, Version, Description, State string }
@@ -87,7 +94,10 @@ func commandPage(c *controller) (page, error) {
 		return page{}, err
 	}
 	var t text
-	t.linef("# Commands of the console\n\nEvery command has `--help` and `--format json`. Exit codes:\n\n```text\n%s```", console.Codes())
+	t.linef(
+		"# Commands of the console\n\nEvery command has `--help` and `--format json`. Exit codes:\n\n```text\n%s```",
+		console.Codes(),
+	)
 	for dec := json.NewDecoder(strings.NewReader(string(out))); dec.More(); {
 		var h struct {
 			Name, Summary, Help, Usage string
@@ -129,7 +139,12 @@ func settingsPage(c *controller) (page, error) {
 	for _, s := range own {
 		value := s.Value
 		if strings.HasPrefix(s.Key, "listeners.") { // those of this controller are given by flags
-			value = map[string]string{"listeners.http": "127.0.0.1:8181", "listeners.https": "off", "listeners.ssh": "127.0.0.1:8101", "listeners.admin": "127.0.0.1:8182"}[s.Key]
+			value = map[string]string{
+				"listeners.http":  "127.0.0.1:8181",
+				"listeners.https": "off",
+				"listeners.ssh":   "127.0.0.1:8101",
+				"listeners.admin": "127.0.0.1:8182",
+			}[s.Key]
 		}
 		t.linef("| `%s` | `%s` |", s.Key, escapeTableCell(value))
 	}
@@ -145,7 +160,12 @@ func settingsPage(c *controller) (page, error) {
 		if err := c.decodeLine(&info, "plugin:info "+p.Name); err != nil {
 			return page{}, err
 		}
-		t.linef("\n## etc/%s.yaml\n\n%s. Read again by `plugin:reload %s`.\n\n| Setting | Type | Default | |\n|---|---|---|---|", p.Name, info.Summary, p.Name)
+		t.linef(
+			"\n## etc/%s.yaml\n\n%s. Read again by `plugin:reload %s`.\n\n| Setting | Type | Default | |\n|---|---|---|---|",
+			p.Name,
+			info.Summary,
+			p.Name,
+		)
 		writeSchemaMembers(&t, info.Schema, "")
 	}
 	return t.page("reference-settings"), nil
@@ -197,7 +217,13 @@ func yangPage(c *controller) (page, error) {
 		if err != nil {
 			return page{}, fmt.Errorf("%s: %w", m.Schema, err)
 		}
-		t.linef("\n## %s\n\nRevision %s, `%s`.\n\n```yang\n%s\n```", m.Name, m.Revision, m.Namespace, strings.ReplaceAll(strings.TrimSpace(string(module)), "```", "'''"))
+		t.linef(
+			"\n## %s\n\nRevision %s, `%s`.\n\n```yang\n%s\n```",
+			m.Name,
+			m.Revision,
+			m.Namespace,
+			strings.ReplaceAll(strings.TrimSpace(string(module)), "```", "'''"),
+		)
 	}
 	return t.page("reference-yang"), nil
 }

@@ -68,7 +68,11 @@ var ErrSizeLimit = errors.New("more entries than the sizeLimit allows")
 // when the server does not accept the credentials; any other means that it could not
 // be asked. An empty password is refused without asking, because servers take it for
 // an anonymous bind (RFC 4513 section 5.1.2).
-func (c *Client) Login(ctx context.Context, name, password string, found func(context.Context, Search) error) error {
+func (c *Client) Login(
+	ctx context.Context,
+	name, password string,
+	found func(context.Context, Search) error,
+) error {
 	if password == "" || name == "" {
 		return &RefusedError{"an empty name or password"}
 	}
@@ -80,7 +84,9 @@ func (c *Client) Login(ctx context.Context, name, password string, found func(co
 			return nil
 		}
 		if c.sys == nil {
-			return found(ctx, func(ctx context.Context, q Query) ([]*goldap.Entry, error) { return conn.search(ctx, q, c.s.SizeLimit) })
+			return found(ctx, func(ctx context.Context, q Query) ([]*goldap.Entry, error) {
+				return conn.search(ctx, q, c.s.SizeLimit)
+			})
 		}
 		return found(ctx, c.search)
 	})
@@ -116,7 +122,11 @@ type conn struct {
 func (c *conn) cut() { _ = c.raw.Close() }
 
 func (c *conn) bind(name, password string) error {
-	r, err := c.SimpleBind(&goldap.SimpleBindRequest{Username: name, Password: password, Controls: []goldap.Control{goldap.NewControlBeheraPasswordPolicy()}})
+	r, err := c.SimpleBind(&goldap.SimpleBindRequest{
+		Username: name,
+		Password: password,
+		Controls: []goldap.Control{goldap.NewControlBeheraPasswordPolicy()},
+	})
 	why := policySays(r)
 	if why != "" && (err == nil || isCredentials(err)) {
 		return &RefusedError{why}

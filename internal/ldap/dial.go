@@ -43,10 +43,19 @@ func (p *pool) dialServer(ctx context.Context, index int) (*conn, error) {
 		}
 		return nil, fmt.Errorf("%s: %w", server.URL, err)
 	}
-	return &conn{Conn: c, raw: raw, server: index, since: time.Now()}, nil
+	return &conn{
+		Conn:   c,
+		raw:    raw,
+		server: index,
+		since:  time.Now(),
+	}, nil
 }
 
-func (p *pool) negotiateTLS(ctx context.Context, raw net.Conn, server Server) (*goldap.Conn, error) {
+func (p *pool) negotiateTLS(
+	ctx context.Context,
+	raw net.Conn,
+	server Server,
+) (*goldap.Conn, error) {
 	var settings *tls.Config
 	if server.TLS || p.s.StartTLS {
 		var err error

@@ -21,9 +21,15 @@ func (e *RefusedError) Error() string { return e.Reason }
 func Outcome(err error) realm.Result {
 	var refused *RefusedError
 	if errors.As(err, &refused) {
-		return realm.Result{Outcome: realm.Unknown, Reason: refused.Reason}
+		return realm.Result{
+			Outcome: realm.Unknown,
+			Reason:  refused.Reason,
+		}
 	}
-	return realm.Result{Outcome: realm.Unavailable, Reason: err.Error()}
+	return realm.Result{
+		Outcome: realm.Unavailable,
+		Reason:  err.Error(),
+	}
 }
 
 // refusals are the result codes of a bind that mean: not with these credentials.
@@ -39,9 +45,15 @@ var refusals = map[uint16]string{
 
 // states are the sub-codes that a directory service adds to result code 49.
 var states = map[string]string{
-	"525": "no such user", "52e": "user unknown or password wrong", "530": "not at this time of day", "531": "not from this machine",
-	"532": "the password has expired", "533": "the account is disabled", "701": "the account has expired",
-	"773": "the password must be changed", "775": "the account is locked",
+	"525": "no such user",
+	"52e": "user unknown or password wrong",
+	"530": "not at this time of day",
+	"531": "not from this machine",
+	"532": "the password has expired",
+	"533": "the account is disabled",
+	"701": "the account has expired",
+	"773": "the password must be changed",
+	"775": "the account is locked",
 }
 
 // bindError turns the error of a bind into a RefusedError where it is one.
@@ -83,7 +95,10 @@ func policySays(r *goldap.SimpleBindResult) string {
 		case policy.Error == goldap.BeheraChangeAfterReset:
 			return "the password must be changed"
 		case policy.Grace >= 0:
-			return fmt.Sprintf("the password has expired; it can be changed in %d further logins", policy.Grace)
+			return fmt.Sprintf(
+				"the password has expired; it can be changed in %d further logins",
+				policy.Grace,
+			)
 		}
 	}
 	return ""
@@ -100,9 +115,16 @@ func serverError(err error) error {
 	code, _ := resultCode(err)
 	switch code {
 	case goldap.LDAPResultStrongAuthRequired, goldap.LDAPResultConfidentialityRequired:
-		return fmt.Errorf("the server wants an encrypted connection; use ldaps:// or startTLS = true: %w", err)
+		return fmt.Errorf(
+			"the server wants an encrypted connection; use ldaps:// or startTLS = true: %w",
+			err,
+		)
 	case goldap.LDAPResultReferral:
-		return fmt.Errorf("the server refers to another one%s, which is not followed; name that one in the url: %w", firstReferral(err), err)
+		return fmt.Errorf(
+			"the server refers to another one%s, which is not followed; name that one in the url: %w",
+			firstReferral(err),
+			err,
+		)
 	}
 	return err
 }
@@ -118,7 +140,9 @@ func firstReferral(err error) string {
 		return ""
 	}
 	for _, part := range e.Packet.Children[1].Children {
-		if part.ClassType != ber.ClassContext || part.Tag != referralTag || len(part.Children) == 0 {
+		if part.ClassType != ber.ClassContext ||
+			part.Tag != referralTag ||
+			len(part.Children) == 0 {
 			continue
 		}
 		address, ok := part.Children[0].Value.(string)
@@ -149,5 +173,6 @@ func mayTryElsewhere(err error) bool {
 // another server, changes nothing.
 func isSearchForbidden(err error) bool {
 	code, ok := resultCode(err)
-	return ok && (code == goldap.LDAPResultInsufficientAccessRights || code == goldap.LDAPResultNoSuchObject || code == goldap.LDAPResultOperationsError)
+	return ok &&
+		(code == goldap.LDAPResultInsufficientAccessRights || code == goldap.LDAPResultNoSuchObject || code == goldap.LDAPResultOperationsError)
 }

@@ -25,7 +25,12 @@ type mapCheck struct {
 // checkOnce checks once; later calls return what was found, empty when nothing was or the check is under
 // way. attribute is the one whose values are compared with the keys; empty = the keys are the DNs of
 // groups.
-func (m *mapCheck) checkOnce(ctx context.Context, search Search, base, attribute string, r *Roles) string {
+func (m *mapCheck) checkOnce(
+	ctx context.Context,
+	search Search,
+	base, attribute string,
+	r *Roles,
+) string {
 	if r == nil {
 		return ""
 	}
@@ -43,14 +48,32 @@ func (m *mapCheck) checkOnce(ctx context.Context, search Search, base, attribute
 }
 
 // listUnmatchedKeys says which keys can give no role.
-func (r *Roles) listUnmatchedKeys(ctx context.Context, search Search, base, attribute string) (out []string) {
+func (r *Roles) listUnmatchedKeys(
+	ctx context.Context,
+	search Search,
+	base, attribute string,
+) (out []string) {
 	keys := slices.Sorted(maps.Keys(r.exact))
 	for _, key := range keys[:min(len(keys), maxChecked)] {
-		q := Query{Base: base, Filter: "(" + attribute + "=" + Filter("{0}", key) + ")", Attributes: []string{attribute}, Limit: 1}
+		q := Query{
+			Base:       base,
+			Filter:     "(" + attribute + "=" + Filter("{0}", key) + ")",
+			Attributes: []string{attribute},
+			Limit:      1,
+		}
 		what := fmt.Sprintf("no entry below %s has %s = %s", base, attribute, key)
 		if attribute == "" {
-			q = Query{Base: key, Filter: "(objectClass=*)", Attributes: []string{"1.1"}, Alone: true}
-			what = fmt.Sprintf("the directory has no group %q; write its DN, such as CN=ops,%s", key, base)
+			q = Query{
+				Base:       key,
+				Filter:     "(objectClass=*)",
+				Attributes: []string{"1.1"},
+				Alone:      true,
+			}
+			what = fmt.Sprintf(
+				"the directory has no group %q; write its DN, such as CN=ops,%s",
+				key,
+				base,
+			)
 		}
 		entries, err := search(ctx, q)
 		switch {
@@ -64,8 +87,17 @@ func (r *Roles) listUnmatchedKeys(ctx context.Context, search Search, base, attr
 		if attribute != "" {
 			values = entries[0].GetEqualFoldAttributeValues(attribute)
 		}
-		if !slices.ContainsFunc(values, func(v string) bool { return foldValue(v) == foldValue(key) }) {
-			out = append(out, fmt.Sprintf("groupRolesMap: the directory writes %q in another way, such as %q: write it so", key, values[:min(len(values), 3)]))
+		if !slices.ContainsFunc(values, func(v string) bool {
+			return foldValue(v) == foldValue(key)
+		}) {
+			out = append(
+				out,
+				fmt.Sprintf(
+					"groupRolesMap: the directory writes %q in another way, such as %q: write it so",
+					key,
+					values[:min(len(values), 3)],
+				),
+			)
 		}
 	}
 	return out

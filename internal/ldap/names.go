@@ -141,7 +141,11 @@ func CheckAttribute(text string) error {
 // CheckFilter reports whether a filter template can be used.
 func CheckFilter(template string) error {
 	if _, err := goldap.CompileFilter(Filter(template, "x", "x")); err != nil {
-		return fmt.Errorf("%q is not a filter of RFC 4515 (%w); write one such as \"(uid={0})\"", template, err)
+		return fmt.Errorf(
+			"%q is not a filter of RFC 4515 (%w); write one such as \"(uid={0})\"",
+			template,
+			err,
+		)
 	}
 	return nil
 }

@@ -24,7 +24,12 @@ type pool struct {
 }
 
 func newPool(s Settings, t *trust.Source, ready func(*conn) error) *pool {
-	return &pool{s: s, trust: t, ready: ready, slots: make(chan struct{}, s.Connections)}
+	return &pool{
+		s:     s,
+		trust: t,
+		ready: ready,
+		slots: make(chan struct{}, s.Connections),
+	}
 }
 
 // useConnection calls f with a connection. When the connection turns out to be broken, f is
@@ -65,7 +70,11 @@ func isAnswer(err error) bool {
 }
 
 // useFreshConnection connects to a server, within its share of the time left, and calls f.
-func (p *pool) useFreshConnection(ctx context.Context, index, shares int, f func(context.Context, *conn) error) error {
+func (p *pool) useFreshConnection(
+	ctx context.Context,
+	index, shares int,
+	f func(context.Context, *conn) error,
+) error {
 	limit, cancel := context.WithTimeout(ctx, remainingTime(ctx)/time.Duration(shares))
 	defer cancel()
 	c, err := p.dialServer(limit, index)
@@ -97,7 +106,12 @@ func (p *pool) prepareConnection(ctx context.Context, c *conn) error {
 }
 
 // runAndKeep calls f within a share of the time and keeps the connection if it is good.
-func (p *pool) runAndKeep(ctx context.Context, c *conn, shares int, f func(context.Context, *conn) error) error {
+func (p *pool) runAndKeep(
+	ctx context.Context,
+	c *conn,
+	shares int,
+	f func(context.Context, *conn) error,
+) error {
 	limit, cancel := context.WithTimeout(ctx, remainingTime(ctx)/time.Duration(shares))
 	defer cancel()
 	stop := context.AfterFunc(limit, c.cut)

@@ -45,7 +45,10 @@ func (r *Realm) Authenticate(ctx context.Context, c realm.Credentials) (realm.Re
 	if !ok {
 		return Outcome(errName), nil
 	}
-	result := realm.Result{Outcome: realm.Authenticated, Principal: r.Principal(c.User)}
+	result := realm.Result{
+		Outcome:   realm.Authenticated,
+		Principal: r.Principal(c.User),
+	}
 	var found func(context.Context, Search) error
 	if !r.NoRoles {
 		found = func(ctx context.Context, search Search) (err error) {
@@ -66,7 +69,10 @@ func (r *Realm) Find(ctx context.Context, name, domain string) (realm.Result, er
 	if !ok {
 		return Outcome(errName), nil
 	}
-	result := realm.Result{Outcome: realm.Authenticated, Principal: r.Principal(name)}
+	result := realm.Result{
+		Outcome:   realm.Authenticated,
+		Principal: r.Principal(name),
+	}
 	err := r.Client.Find(ctx, func(ctx context.Context, search Search) error {
 		entry, err := r.Entry(ctx, search, user)
 		if err != nil {
@@ -90,7 +96,11 @@ func (r *Realm) Find(ctx context.Context, name, domain string) (realm.Result, er
 }
 
 // rolesOf returns the roles of a user; reason says why there may be fewer than expected.
-func (r *Realm) rolesOf(ctx context.Context, search Search, user string) (roles []string, reason string, err error) {
+func (r *Realm) rolesOf(
+	ctx context.Context,
+	search Search,
+	user string,
+) (roles []string, reason string, err error) {
 	values, err := r.Values(ctx, search, user)
 	var none *RefusedError
 	switch {
@@ -106,7 +116,10 @@ func (r *Realm) rolesOf(ctx context.Context, search Search, user string) (roles 
 	if reason != "" {
 		slog.Warn("roles of a user of a directory", "user", user, "problem", reason)
 	}
-	return r.Map.Of(values), cmp.Or(reason, r.check.checkOnce(ctx, search, r.Base, r.Attribute, r.Map)), nil
+	return r.Map.Of(values), cmp.Or(
+		reason,
+		r.check.checkOnce(ctx, search, r.Base, r.Attribute, r.Map),
+	), nil
 }
 
 // Close implements realm.Realm.

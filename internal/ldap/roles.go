@@ -20,7 +20,10 @@ func NewRoles(pairs map[string]string) *Roles {
 	if len(pairs) == 0 {
 		return nil
 	}
-	r := &Roles{exact: map[string][]string{}, fold: map[string][]string{}}
+	r := &Roles{
+		exact: map[string][]string{},
+		fold:  map[string][]string{},
+	}
 	for value, list := range pairs {
 		var roles []string
 		for role := range strings.SplitSeq(list, ",") {

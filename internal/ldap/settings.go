@@ -36,8 +36,13 @@ type Server struct {
 // Warnings are for the operator's log.
 func ReadSettings(r *realm.Reader, prefix string) (s Settings, warnings []string) {
 	urls := prefix + "url"
-	text := r.Needed(urls, "the address of the server, such as ldap://ldap.example.org:389; several are separated by blanks or commas")
-	for one := range strings.FieldsFuncSeq(text, func(c rune) bool { return c == ',' || c == ' ' || c == '\t' }) {
+	text := r.Needed(
+		urls,
+		"the address of the server, such as ldap://ldap.example.org:389; several are separated by blanks or commas",
+	)
+	for one := range strings.FieldsFuncSeq(text, func(c rune) bool {
+		return c == ',' || c == ' ' || c == '\t'
+	}) {
 		server, why := parseURL(one)
 		if why != "" {
 			r.Fault(urls, "%q: %s", one, why)
@@ -49,10 +54,18 @@ func ReadSettings(r *realm.Reader, prefix string) (s Settings, warnings []string
 	s.SystemUser = r.String(prefix+"systemUsername", "")
 	s.SystemPassword = r.String(prefix+"systemPassword", "")
 	if s.SystemUser != "" && s.SystemPassword == "" {
-		r.Fault(prefix+"systemUsername", "an account without a password would be anonymous; write %ssystemPassword too", prefix)
+		r.Fault(
+			prefix+"systemUsername",
+			"an account without a password would be anonymous; write %ssystemPassword too",
+			prefix,
+		)
 	}
 	if s.SystemUser == "" && s.SystemPassword != "" {
-		r.Fault(prefix+"systemPassword", "it is used only with a user name; add %ssystemUsername, or remove it", prefix)
+		r.Fault(
+			prefix+"systemPassword",
+			"it is used only with a user name; add %ssystemUsername, or remove it",
+			prefix,
+		)
 	}
 	s.Connections = r.Int("connections", 32, 1, 1000)
 	s.Dial = r.Duration("connectTimeout", 3*time.Second)
@@ -60,8 +73,14 @@ func ReadSettings(r *realm.Reader, prefix string) (s Settings, warnings []string
 	s.Idle = r.Duration("idleTimeout", time.Minute)
 	for _, server := range s.Servers {
 		ip := net.ParseIP(server.Host)
-		if !server.TLS && !s.StartTLS && server.Host != "localhost" && (ip == nil || !ip.IsLoopback()) {
-			warnings = append(warnings, "passwords travel to "+server.URL+" in clear text; use ldaps:// or startTLS = true")
+		if !server.TLS &&
+			!s.StartTLS &&
+			server.Host != "localhost" &&
+			(ip == nil || !ip.IsLoopback()) {
+			warnings = append(
+				warnings,
+				"passwords travel to "+server.URL+" in clear text; use ldaps:// or startTLS = true",
+			)
 		}
 	}
 	return s, warnings

@@ -34,7 +34,9 @@ func Name(have string, known []string) (string, bool) {
 		return best, best != ""
 	}
 	for _, name := range known {
-		if len(name) <= maxName && (best == "" || len(name) < len(best)) && strings.Contains(strings.ToLower(name), lower) {
+		if len(name) <= maxName &&
+			(best == "" || len(name) < len(best)) &&
+			strings.Contains(strings.ToLower(name), lower) {
 			best = name
 		}
 	}

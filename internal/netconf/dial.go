@@ -42,7 +42,10 @@ func Dial(ctx context.Context, t Target) (*Session, error) {
 	stop()
 	if err != nil {
 		client.Close()
-		return nil, errors.Join(fmt.Errorf("the router has no NETCONF over its SSH: %w", err), ctx.Err())
+		return nil, errors.Join(
+			fmt.Errorf("the router has no NETCONF over its SSH: %w", err),
+			ctx.Err(),
+		)
 	}
 	s, err := Open(ctx, sshStream{ch, client}, t.MaxMessage)
 	if err != nil {
@@ -69,7 +72,12 @@ func openSubsystem(client *ssh.Client) (ssh.Channel, error) {
 	if err != nil {
 		return nil, err
 	}
-	return ch, requestChannel(ch, "subsystem", "the subsystem netconf", ssh.Marshal(struct{ Name string }{"netconf"}))
+	return ch, requestChannel(
+		ch,
+		"subsystem",
+		"the subsystem netconf",
+		ssh.Marshal(struct{ Name string }{"netconf"}),
+	)
 }
 
 // openChannel opens a session channel; what drains it ends with it.
@@ -114,13 +122,21 @@ func DialSSH(ctx context.Context, t Target) (*ssh.Client, string, error) {
 	stop := context.AfterFunc(ctx, func() { conn.Close() })
 	defer stop()
 	c, chans, requests, err := ssh.NewClientConn(conn, address, &ssh.ClientConfig{
-		User: t.User, Auth: auth, HostKeyCallback: p.checkHostKey, HostKeyAlgorithms: p.hostKeyAlgorithms(), ClientVersion: "SSH-2.0-ctl"})
+		User:              t.User,
+		Auth:              auth,
+		HostKeyCallback:   p.checkHostKey,
+		HostKeyAlgorithms: p.hostKeyAlgorithms(),
+		ClientVersion:     "SSH-2.0-ctl",
+	})
 	if err != nil {
 		conn.Close()
 		var other *HostKeyError
 		switch {
 		case ctx.Err() != nil:
-			return nil, p.shown, fmt.Errorf("the device's SSH does not answer in time: %w", ctx.Err())
+			return nil, p.shown, fmt.Errorf(
+				"the device's SSH does not answer in time: %w",
+				ctx.Err(),
+			)
 		case errors.As(err, &other):
 			return nil, p.shown, other
 		case p.otherKind(err) != nil:

@@ -23,7 +23,12 @@ const (
 // ourHello offers both framings (RFC 6241 section 8.1). No session-id: that is the
 // server's.
 func ourHello() []byte {
-	caps := xmltree.New(NS, "capabilities", xmltree.Leaf(NS, "capability", Base10), xmltree.Leaf(NS, "capability", Base11))
+	caps := xmltree.New(
+		NS,
+		"capabilities",
+		xmltree.Leaf(NS, "capability", Base10),
+		xmltree.Leaf(NS, "capability", Base11),
+	)
 	return xmltree.New(NS, "hello", caps).Bytes()
 }
 
@@ -38,12 +43,19 @@ func parseHello(data []byte) (*lib.HelloMessage, error) {
 	}
 	lists, ids := root.All(NS, "capabilities"), root.All(NS, "session-id")
 	if len(lists) != 1 || len(ids) != 1 {
-		return nil, fmt.Errorf("a hello has one list of capabilities and one session-id, not %d and %d", len(lists), len(ids))
+		return nil, fmt.Errorf(
+			"a hello has one list of capabilities and one session-id, not %d and %d",
+			len(lists),
+			len(ids),
+		)
 	}
 	h := &lib.HelloMessage{}
 	id, err := strconv.ParseUint(ids[0].Trimmed(), 10, 32)
 	if err != nil || id == 0 {
-		return nil, fmt.Errorf("the session-id %.20q is not a number from 1 to 4294967295", ids[0].Trimmed())
+		return nil, fmt.Errorf(
+			"the session-id %.20q is not a number from 1 to 4294967295",
+			ids[0].Trimmed(),
+		)
 	}
 	h.SessionID = int(id)
 	for _, k := range lists[0].Kids {
@@ -81,7 +93,9 @@ func (s *Session) probeServer(ctx context.Context) error {
 	for pause := greetAgain; ; pause *= 2 {
 		var again <-chan time.Time
 		if len(asked) < maxGreets {
-			ids, err := s.sendOperations(ctx, []Operation{op}, []chan Answer{reply}, func() { s.fail(ctx.Err()) })
+			ids, err := s.sendOperations(ctx, []Operation{op}, []chan Answer{reply}, func() {
+				s.fail(ctx.Err())
+			})
 			if err != nil {
 				return err
 			}
@@ -125,9 +139,16 @@ type transport struct {
 
 func newTransport(conn io.ReadWriteCloser, limit int) *transport {
 	f := framing.New(conn, limit)
-	t := &transport{conn: conn, f: f, limit: f.Max, sent: make(chan error, 1)}
+	t := &transport{
+		conn:  conn,
+		f:     f,
+		limit: f.Max,
+		sent:  make(chan error, 1),
+	}
 	f.Max = min(f.Max, maxHello)
-	go func() { t.sent <- f.Write(ourHello()) }() // ends when conn is closed, at the latest
+	go func() {
+		t.sent <- f.Write(ourHello())
+	}() // ends when conn is closed, at the latest
 	return t
 }
 
@@ -154,12 +175,16 @@ func (t *transport) ReceiveHello() (*lib.HelloMessage, error) {
 }
 
 // SendHello does nothing: ours was sent at once.
-func (t *transport) SendHello(*lib.HelloMessage) error { return t.helloErr }
+func (t *transport) SendHello(*lib.HelloMessage) error {
+	return t.helloErr
+}
 
 // SetVersion does nothing: ReceiveHello has decided.
 func (t *transport) SetVersion(string) {}
 
-func (t *transport) Send(msg []byte) error { return t.f.Write(msg) }
+func (t *transport) Send(msg []byte) error {
+	return t.f.Write(msg)
+}
 
 func (t *transport) Receive() ([]byte, error) {
 	msg, err := t.f.Read()

@@ -63,7 +63,10 @@ func CheckHostKey(line string) error {
 func (p *pin) checkHostKey(_ string, _ net.Addr, key ssh.PublicKey) error {
 	p.shown = strings.TrimSpace(string(ssh.MarshalAuthorizedKey(key)))
 	if p.want != nil && !bytes.Equal(p.want.Marshal(), key.Marshal()) {
-		return &HostKeyError{Pinned: p.pinnedKeyText(), Shown: p.shown}
+		return &HostKeyError{
+			Pinned: p.pinnedKeyText(),
+			Shown:  p.shown,
+		}
 	}
 	return nil
 }
@@ -78,7 +81,10 @@ func (p *pin) otherKind(err error) *HostKeyError {
 	if p.want == nil || !errors.As(err, &none) || none.What != "host key" {
 		return nil
 	}
-	return &HostKeyError{Pinned: p.pinnedKeyText(), Kinds: none.RequestedAlgorithms}
+	return &HostKeyError{
+		Pinned: p.pinnedKeyText(),
+		Kinds:  none.RequestedAlgorithms,
+	}
 }
 
 // hostKeyAlgorithms asks for the kind of key that is pinned, so that a server with several

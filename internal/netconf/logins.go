@@ -27,13 +27,21 @@ const maxLate = 3
 
 // NewLogins returns a bound of so many at a time.
 func NewLogins(atOnce int) *Logins {
-	return &Logins{slots: semaphore.NewWeighted(int64(atOnce)), late: map[string]int{}}
+	return &Logins{
+		slots: semaphore.NewWeighted(int64(atOnce)),
+		late:  map[string]int{},
+	}
 }
 
 // Do reaches a device within a time, waits for its turn, and calls open with the connection in t.Conn and
 // a context that ends after that time, or more of it if the device was late before. It does not wait for
 // devices that are not reached.
-func (l *Logins) Do(ctx context.Context, t Target, within time.Duration, open func(ctx context.Context, t Target) error) error {
+func (l *Logins) Do(
+	ctx context.Context,
+	t Target,
+	within time.Duration,
+	open func(ctx context.Context, t Target) error,
+) error {
 	reach, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
 	address := net.JoinHostPort(t.Host, strconv.Itoa(cmp.Or(t.Port, Port)))
@@ -43,7 +51,10 @@ func (l *Logins) Do(ctx context.Context, t Target, within time.Duration, open fu
 	}
 	if err := l.slots.Acquire(ctx, 1); err != nil {
 		conn.Close()
-		return fmt.Errorf("many devices are logged in to at the same time, and this one's turn did not come: %w", err)
+		return fmt.Errorf(
+			"many devices are logged in to at the same time, and this one's turn did not come: %w",
+			err,
+		)
 	}
 	defer l.slots.Release(1)
 	l.mu.Lock()

@@ -17,7 +17,9 @@ import (
 type Operation struct{ Element *xmltree.Node }
 
 // MarshalMethod returns the XML; the library puts it into an rpc.
-func (o Operation) MarshalMethod() string { return o.Element.String() }
+func (o Operation) MarshalMethod() string {
+	return o.Element.String()
+}
 
 // Name is the operation's name, for messages.
 func (o Operation) Name() string { return o.Element.Name }
@@ -26,14 +28,18 @@ func newElement(name string, kids ...*xmltree.Node) *xmltree.Node {
 	return xmltree.New(NS, name, kids...)
 }
 
-func newLeafElement(name, text string) *xmltree.Node { return xmltree.Leaf(NS, name, text) }
+func newLeafElement(name, text string) *xmltree.Node {
+	return xmltree.Leaf(NS, name, text)
+}
 
 func newDatastoreOperation(operation, role string, ds Datastore) Operation {
 	return Operation{newElement(operation, newElement(role, newElement(string(ds))))}
 }
 
 // CloseOp is close-session (RFC 6241 section 7.8).
-func CloseOp() Operation { return Operation{newElement("close-session")} }
+func CloseOp() Operation {
+	return Operation{newElement("close-session")}
+}
 
 // KillOp is kill-session (RFC 6241 section 7.9) of another session.
 func KillOp(session string) Operation {
@@ -69,33 +75,53 @@ func StateOp(c Capabilities, subtrees ...*xmltree.Node) Operation {
 
 // GetConfigOp is get-config (RFC 6241 section 7.1).
 func GetConfigOp(ds Datastore, subtrees ...*xmltree.Node) Operation {
-	return Operation{newElement("get-config", newElement("source", newElement(string(ds))), newSubtreeFilter(subtrees))}
+	return Operation{newElement(
+		"get-config",
+		newElement("source", newElement(string(ds))),
+		newSubtreeFilter(subtrees),
+	)}
 }
 
 // LockOp is lock (RFC 6241 section 7.5).
-func LockOp(ds Datastore) Operation { return newDatastoreOperation("lock", "target", ds) }
+func LockOp(ds Datastore) Operation {
+	return newDatastoreOperation("lock", "target", ds)
+}
 
 // UnlockOp is unlock (RFC 6241 section 7.6).
-func UnlockOp(ds Datastore) Operation { return newDatastoreOperation("unlock", "target", ds) }
+func UnlockOp(ds Datastore) Operation {
+	return newDatastoreOperation("unlock", "target", ds)
+}
 
 // DiscardOp is discard-changes (RFC 6241 section 8.3): candidate becomes running.
-func DiscardOp() Operation { return Operation{newElement("discard-changes")} }
+func DiscardOp() Operation {
+	return Operation{newElement("discard-changes")}
+}
 
 // CommitOp is commit (RFC 6241 section 8.3); it confirms a confirmed commit too.
-func CommitOp() Operation { return Operation{newElement("commit")} }
+func CommitOp() Operation {
+	return Operation{newElement("commit")}
+}
 
 // ConfirmedCommitOp is a commit that the router takes back unless CommitOp follows
 // within timeout, at least a second, or the session stays (RFC 6241 section 8.4).
 func ConfirmedCommitOp(timeout time.Duration) Operation {
 	seconds := strconv.Itoa(max(1, int(timeout/time.Second)))
-	return Operation{newElement("commit", newElement("confirmed"), newLeafElement("confirm-timeout", seconds))}
+	return Operation{newElement(
+		"commit",
+		newElement("confirmed"),
+		newLeafElement("confirm-timeout", seconds),
+	)}
 }
 
 // CancelCommitOp takes a confirmed commit back (RFC 6241 section 8.4.4).
-func CancelCommitOp() Operation { return Operation{newElement("cancel-commit")} }
+func CancelCommitOp() Operation {
+	return Operation{newElement("cancel-commit")}
+}
 
 // SubscribeOp is create-subscription (RFC 5277 section 2.1.1) to the server's default stream.
-func SubscribeOp() Operation { return Operation{xmltree.New(NSNotification, "create-subscription")} }
+func SubscribeOp() Operation {
+	return Operation{xmltree.New(NSNotification, "create-subscription")}
+}
 
 // Edit is the input of edit-config (RFC 6241 section 7.2).
 type Edit struct {
@@ -130,7 +156,9 @@ func (a Answer) Data(op Operation) (*xmltree.Node, error) {
 }
 
 // OK does an operation that answers with ok, and nothing less.
-func (s *Session) OK(ctx context.Context, op Operation) error { return s.DoAll(ctx, op)[0].OK(op) }
+func (s *Session) OK(ctx context.Context, op Operation) error {
+	return s.DoAll(ctx, op)[0].OK(op)
+}
 
 // OK is nil when the answer to op is ok, and nothing less.
 func (a Answer) OK(op Operation) error {

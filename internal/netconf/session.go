@@ -45,8 +45,14 @@ type Session struct {
 func Open(ctx context.Context, conn io.ReadWriteCloser, maxMessage int) (*Session, error) {
 	stop := context.AfterFunc(ctx, func() { conn.Close() })
 	t := newTransport(conn, maxMessage)
-	s := &Session{t: t, lib: lib.NewSession(t), waiting: map[string]chan Answer{}, abandoned: map[string]bool{},
-		events: make(chan Notification, maxQueued), done: make(chan struct{})}
+	s := &Session{
+		t:         t,
+		lib:       lib.NewSession(t),
+		waiting:   map[string]chan Answer{},
+		abandoned: map[string]bool{},
+		events:    make(chan Notification, maxQueued),
+		done:      make(chan struct{}),
+	}
 	stop()
 	if t.helloErr == nil {
 		t.helloErr = ctx.Err()
@@ -71,7 +77,9 @@ func Open(ctx context.Context, conn io.ReadWriteCloser, maxMessage int) (*Sessio
 func (s *Session) ID() int { return s.lib.SessionID }
 
 // Capabilities are those the server announced.
-func (s *Session) Capabilities() Capabilities { return s.lib.ServerCapabilities }
+func (s *Session) Capabilities() Capabilities {
+	return s.lib.ServerCapabilities
+}
 
 // HostKey is the key that the server showed, a line of authorized_keys without a
 // comment; empty when the session was not opened by Dial.
@@ -79,7 +87,9 @@ func (s *Session) HostKey() string { return s.key }
 
 // Notifications are what the server sends after Subscribe. The channel is closed
 // when the session ends.
-func (s *Session) Notifications() <-chan Notification { return s.events }
+func (s *Session) Notifications() <-chan Notification {
+	return s.events
+}
 
 // Done is closed when the session has ended; Err then says why.
 func (s *Session) Done() <-chan struct{} { return s.done }
@@ -121,7 +131,11 @@ func (s *Session) DoAll(ctx context.Context, ops ...Operation) []Answer {
 	}
 	var got atomic.Int32 // answers that came
 	late := func() {
-		s.fail(fmt.Errorf("no answer to %s: %w", ops[min(int(got.Load()), len(ops)-1)].Name(), context.Cause(ctx)))
+		s.fail(fmt.Errorf(
+			"no answer to %s: %w",
+			ops[min(int(got.Load()), len(ops)-1)].Name(),
+			context.Cause(ctx),
+		))
 	}
 	ids, err := s.sendOperations(ctx, ops, replies, late)
 	if err != nil {
@@ -142,7 +156,12 @@ func (s *Session) DoAll(ctx context.Context, ops ...Operation) []Answer {
 
 // sendOperations writes operations whose answers, or the end of the session, go to replies; late
 // is called when ctx ends during that.
-func (s *Session) sendOperations(ctx context.Context, ops []Operation, replies []chan Answer, late func()) ([]string, error) {
+func (s *Session) sendOperations(
+	ctx context.Context,
+	ops []Operation,
+	replies []chan Answer,
+	late func(),
+) ([]string, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -242,7 +261,11 @@ func (s *Session) handleMessage(data []byte) error {
 		}
 		return err
 	}
-	return fmt.Errorf("the router sent %.40q of %.80q, neither a reply nor a notification", root.Name, root.Space)
+	return fmt.Errorf(
+		"the router sent %.40q of %.80q, neither a reply nor a notification",
+		root.Name,
+		root.Space,
+	)
 }
 
 func (s *Session) deliverReply(root *xmltree.Node) error {

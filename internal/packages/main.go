@@ -65,13 +65,20 @@ func stageTree(bin, root string, when time.Time) error {
 			return err
 		}
 	}
-	for from, to := range map[string]string{filepath.Join(bin, "plugins/SHA256SUMS"): "usr/lib/ctl/plugins/SHA256SUMS",
-		"internal/packages/ctld.service": "usr/lib/systemd/system/ctld.service", "LICENSE": "usr/share/doc/ctl/copyright"} {
+	for from, to := range map[string]string{
+		filepath.Join(bin, "plugins/SHA256SUMS"): "usr/lib/ctl/plugins/SHA256SUMS",
+		"internal/packages/ctld.service":         "usr/lib/systemd/system/ctld.service",
+		"LICENSE":                                "usr/share/doc/ctl/copyright",
+	} {
 		if err := installFile(from, filepath.Join(root, to), 0o644); err != nil {
 			return err
 		}
 	}
-	for from, to := range map[string]string{"sdk": "usr/lib/ctl/sdk", "docs": "usr/lib/ctl/docs", "man": "usr/share/man/man1"} {
+	for from, to := range map[string]string{
+		"sdk":  "usr/lib/ctl/sdk",
+		"docs": "usr/lib/ctl/docs",
+		"man":  "usr/share/man/man1",
+	} {
 		err := os.CopyFS(filepath.Join(root, to), os.DirFS(filepath.Join(bin, from)))
 		if err != nil {
 			return err
@@ -89,14 +96,20 @@ func stageTree(bin, root string, when time.Time) error {
 
 // writeCompletions adds what ctl says to the completion of shells.
 func writeCompletions(bin, root string) error {
-	for shell, file := range map[string]string{"bash": "usr/share/bash-completion/completions/ctl", "zsh": "usr/share/zsh/vendor-completions/_ctl",
-		"fish": "usr/share/fish/vendor_completions.d/ctl.fish"} {
+	for shell, file := range map[string]string{
+		"bash": "usr/share/bash-completion/completions/ctl",
+		"zsh":  "usr/share/zsh/vendor-completions/_ctl",
+		"fish": "usr/share/fish/vendor_completions.d/ctl.fish",
+	} {
 		out, err := exec.Command(filepath.Join(bin, "ctl"), "completion", shell).Output()
 		if err != nil {
 			return fmt.Errorf("ctl completion %s: %w", shell, err)
 		}
 		path := filepath.Join(root, file)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, out, 0o644)); err != nil {
+		if err := errors.Join(
+			os.MkdirAll(filepath.Dir(path), 0o755),
+			os.WriteFile(path, out, 0o644),
+		); err != nil {
 			return err
 		}
 	}

@@ -41,10 +41,16 @@ func writeManualPage(bin, dir string, words ...string) error {
 	for _, command := range p.commands {
 		if command != "completion" && command != "help" {
 			see = append(see, name+"-"+command+" (1)")
-			below = errors.Join(below, writeManualPage(bin, dir, append(words[:len(words):len(words)], command)...))
+			below = errors.Join(
+				below,
+				writeManualPage(bin, dir, append(words[:len(words):len(words)], command)...),
+			)
 		}
 	}
-	return errors.Join(below, os.WriteFile(filepath.Join(dir, name+".1"), p.formatRoff(name, see), 0o644))
+	return errors.Join(
+		below,
+		os.WriteFile(filepath.Join(dir, name+".1"), p.formatRoff(name, see), 0o644),
+	)
 }
 
 // section is one of a manual page, in roff.
@@ -60,8 +66,15 @@ type parsed struct {
 }
 
 // titles are the sections of a manual page by the titles of helps.
-var titles = map[string]string{"Usage": "SYNOPSIS", "Flags": "OPTIONS", "Global Flags": "GLOBAL OPTIONS", "Available Commands": "COMMANDS", "commands": "COMMANDS",
-	"Exit codes": "EXIT STATUS", "Examples": "EXAMPLES"}
+var titles = map[string]string{
+	"Usage":              "SYNOPSIS",
+	"Flags":              "OPTIONS",
+	"Global Flags":       "GLOBAL OPTIONS",
+	"Available Commands": "COMMANDS",
+	"commands":           "COMMANDS",
+	"Exit codes":         "EXIT STATUS",
+	"Examples":           "EXAMPLES",
+}
 
 var (
 	title  = regexp.MustCompile(`^([A-Za-z ]+):( .*|)$`)
@@ -119,8 +132,16 @@ func (p *parsed) sectionWithTitle(title string) *section {
 func (p *parsed) formatRoff(name string, see []string) []byte {
 	about := p.sectionWithTitle("DESCRIPTION").text.String()
 	summary, _, _ := strings.Cut(strings.ReplaceAll(about, "\n", " "), ". ")
-	summary = strings.TrimPrefix(strings.TrimSuffix(strings.TrimSpace(strings.TrimSuffix(summary, ".PP ")), "."), name+" ")
-	out := fmt.Sprintf(".TH %q \"1\" \"\" \"ctl\" \"ctl\"\n.SH NAME\n%s \\- %s\n", strings.ToUpper(name), escapeRoff(name), summary)
+	summary = strings.TrimPrefix(
+		strings.TrimSuffix(strings.TrimSpace(strings.TrimSuffix(summary, ".PP ")), "."),
+		name+" ",
+	)
+	out := fmt.Sprintf(
+		".TH %q \"1\" \"\" \"ctl\" \"ctl\"\n.SH NAME\n%s \\- %s\n",
+		strings.ToUpper(name),
+		escapeRoff(name),
+		summary,
+	)
 	first := []*section{p.sectionWithTitle("SYNOPSIS"), p.sectionWithTitle("DESCRIPTION")}
 	for _, s := range append(first, p.sections...) {
 		if !strings.Contains(out, "\n.SH "+s.title+"\n") && s.text.Len() > 0 {

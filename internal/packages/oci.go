@@ -43,29 +43,59 @@ func writeImage(root, layout string, when time.Time) error {
 		return err
 	}
 	config, err := l.writeDocument("application/vnd.oci.image.config.v1+json", map[string]any{
-		"created": when.Format(time.RFC3339), "architecture": runtime.GOARCH, "os": "linux",
-		"config": map[string]any{"User": fmt.Sprintf("%d:%d", user, user), "Env": []string{"PATH=/usr/bin", "HOME=/var/lib/ctl", "CTL_HOME=/var/lib/ctl", "SSL_CERT_FILE=/etc/ssl/certs/ca-certificates.crt"},
-			"Entrypoint": []string{"/usr/lib/ctl/ctld"}, "Cmd": []string{"--http", "0.0.0.0:8181", "--ssh", "0.0.0.0:8101", "--admin", "0.0.0.0:8182"},
-			"WorkingDir": "/var/lib/ctl", "Volumes": map[string]any{"/var/lib/ctl": map[string]any{}},
-			"ExposedPorts": map[string]any{"8181/tcp": map[string]any{}, "8101/tcp": map[string]any{}, "8182/tcp": map[string]any{}}, "StopSignal": "SIGTERM"},
-		"rootfs":  map[string]any{"type": "layers", "diff_ids": []string{plainSum}},
-		"history": []any{map[string]any{"created": when.Format(time.RFC3339), "created_by": "make packages"}},
+		"created":      when.Format(time.RFC3339),
+		"architecture": runtime.GOARCH,
+		"os":           "linux",
+		"config": map[string]any{
+			"User":       fmt.Sprintf("%d:%d", user, user),
+			"Env":        []string{"PATH=/usr/bin", "HOME=/var/lib/ctl", "CTL_HOME=/var/lib/ctl", "SSL_CERT_FILE=/etc/ssl/certs/ca-certificates.crt"},
+			"Entrypoint": []string{"/usr/lib/ctl/ctld"},
+			"Cmd":        []string{"--http", "0.0.0.0:8181", "--ssh", "0.0.0.0:8101", "--admin", "0.0.0.0:8182"},
+			"WorkingDir": "/var/lib/ctl",
+			"Volumes":    map[string]any{"/var/lib/ctl": map[string]any{}},
+			"ExposedPorts": map[string]any{
+				"8181/tcp": map[string]any{},
+				"8101/tcp": map[string]any{},
+				"8182/tcp": map[string]any{},
+			},
+			"StopSignal": "SIGTERM",
+		},
+		"rootfs": map[string]any{
+			"type":     "layers",
+			"diff_ids": []string{plainSum},
+		},
+		"history": []any{map[string]any{
+			"created":    when.Format(time.RFC3339),
+			"created_by": "make packages",
+		}},
 	})
 	if err != nil {
 		return err
 	}
-	manifest, err := l.writeDocument("application/vnd.oci.image.manifest.v1+json", map[string]any{"schemaVersion": 2,
-		"mediaType": "application/vnd.oci.image.manifest.v1+json", "config": config, "layers": []descriptor{layer}})
+	manifest, err := l.writeDocument("application/vnd.oci.image.manifest.v1+json", map[string]any{
+		"schemaVersion": 2,
+		"mediaType":     "application/vnd.oci.image.manifest.v1+json",
+		"config":        config,
+		"layers":        []descriptor{layer},
+	})
 	if err != nil {
 		return err
 	}
 	manifest.Annotations = map[string]string{"org.opencontainers.image.ref.name": "latest"}
-	index, err := json.Marshal(map[string]any{"schemaVersion": 2, "mediaType": "application/vnd.oci.image.index.v1+json", "manifests": []descriptor{manifest}})
+	index, err := json.Marshal(map[string]any{
+		"schemaVersion": 2,
+		"mediaType":     "application/vnd.oci.image.index.v1+json",
+		"manifests":     []descriptor{manifest},
+	})
 	if err != nil {
 		return err
 	}
 	return errors.Join(os.WriteFile(filepath.Join(layout, "index.json"), index, 0o644),
-		os.WriteFile(filepath.Join(layout, "oci-layout"), []byte(`{"imageLayoutVersion":"1.0.0"}`), 0o644))
+		os.WriteFile(
+			filepath.Join(layout, "oci-layout"),
+			[]byte(`{"imageLayoutVersion":"1.0.0"}`),
+			0o644,
+		))
 }
 
 // entry is a file of the layer: content from a file here, or given.
@@ -93,19 +123,57 @@ func layerEntries(root string) ([]entry, error) {
 	}
 	for line := range strings.Lines(string(sums)) {
 		if f := strings.Fields(line); len(f) == 2 {
-			add(entry{header: tar.Header{Typeflag: tar.TypeLink, Name: "usr/lib/ctl/plugins/" + f[1], Linkname: "usr/lib/ctl/ctl-plugins", Mode: 0o755}})
+			add(entry{header: tar.Header{
+				Typeflag: tar.TypeLink,
+				Name:     "usr/lib/ctl/plugins/" + f[1],
+				Linkname: "usr/lib/ctl/ctl-plugins",
+				Mode:     0o755,
+			}})
 		}
 	}
 	if err := addGit(add); err != nil {
 		return nil, err
 	}
-	if err := addFile(add, "/etc/ssl/certs/ca-certificates.crt", "etc/ssl/certs/ca-certificates.crt"); err != nil {
+	if err := addFile(
+		add,
+		"/etc/ssl/certs/ca-certificates.crt",
+		"etc/ssl/certs/ca-certificates.crt",
+	); err != nil {
 		return nil, err
 	}
-	add(entry{header: tar.Header{Typeflag: tar.TypeReg, Name: "etc/passwd", Mode: 0o644}, data: fmt.Appendf(nil, "root:x:0:0:root:/:/usr/sbin/nologin\nctl:x:%d:%d:ctl:/var/lib/ctl:/usr/sbin/nologin\n", user, user)})
-	add(entry{header: tar.Header{Typeflag: tar.TypeReg, Name: "etc/group", Mode: 0o644}, data: fmt.Appendf(nil, "root:x:0:\nctl:x:%d:\n", user)})
-	add(entry{header: tar.Header{Typeflag: tar.TypeDir, Name: "tmp/", Mode: 0o1777}})
-	add(entry{header: tar.Header{Typeflag: tar.TypeDir, Name: "var/lib/ctl/", Mode: 0o700, Uid: user, Gid: user}})
+	add(entry{
+		header: tar.Header{
+			Typeflag: tar.TypeReg,
+			Name:     "etc/passwd",
+			Mode:     0o644,
+		},
+		data: fmt.Appendf(
+			nil,
+			"root:x:0:0:root:/:/usr/sbin/nologin\nctl:x:%d:%d:ctl:/var/lib/ctl:/usr/sbin/nologin\n",
+			user,
+			user,
+		),
+	})
+	add(entry{
+		header: tar.Header{
+			Typeflag: tar.TypeReg,
+			Name:     "etc/group",
+			Mode:     0o644,
+		},
+		data: fmt.Appendf(nil, "root:x:0:\nctl:x:%d:\n", user),
+	})
+	add(entry{header: tar.Header{
+		Typeflag: tar.TypeDir,
+		Name:     "tmp/",
+		Mode:     0o1777,
+	}})
+	add(entry{header: tar.Header{
+		Typeflag: tar.TypeDir,
+		Name:     "var/lib/ctl/",
+		Mode:     0o700,
+		Uid:      user,
+		Gid:      user,
+	}})
 	var out []entry
 	for _, name := range slices.Sorted(maps.Keys(all)) { // links come after what they name: ctl-plugins sorts before plugins/
 		out = append(out, all[name])
@@ -125,7 +193,12 @@ func addFile(add func(entry), from, name string) error {
 			return err
 		}
 		if !filepath.IsAbs(to) && !strings.HasPrefix(from, "/") { // of our own tree
-			add(entry{header: tar.Header{Typeflag: tar.TypeSymlink, Name: name, Linkname: to, Mode: 0o777}})
+			add(entry{header: tar.Header{
+				Typeflag: tar.TypeSymlink,
+				Name:     name,
+				Linkname: to,
+				Mode:     0o777,
+			}})
 			return nil
 		}
 		if info, err = os.Stat(from); err != nil {
@@ -137,10 +210,22 @@ func addFile(add func(entry), from, name string) error {
 		mode = 0o755
 	}
 	if info.IsDir() {
-		add(entry{header: tar.Header{Typeflag: tar.TypeDir, Name: name + "/", Mode: mode}})
+		add(entry{header: tar.Header{
+			Typeflag: tar.TypeDir,
+			Name:     name + "/",
+			Mode:     mode,
+		}})
 		return nil
 	}
-	add(entry{header: tar.Header{Typeflag: tar.TypeReg, Name: name, Mode: mode, Size: info.Size()}, from: from})
+	add(entry{
+		header: tar.Header{
+			Typeflag: tar.TypeReg,
+			Name:     name,
+			Mode:     mode,
+			Size:     info.Size(),
+		},
+		from: from,
+	})
 	return nil
 }
 
@@ -189,17 +274,26 @@ type descriptor struct {
 
 type layoutDir struct{ path string }
 
-func (l layoutDir) blobPath(sum string) string { return filepath.Join(l.path, "blobs/sha256", sum) }
+func (l layoutDir) blobPath(sum string) string {
+	return filepath.Join(l.path, "blobs/sha256", sum)
+}
 
 func (l layoutDir) writeDocument(media string, v any) (descriptor, error) {
 	b, err := json.Marshal(v)
 	sum := sha256.Sum256(b)
-	d := descriptor{MediaType: media, Digest: "sha256:" + hex.EncodeToString(sum[:]), Size: int64(len(b))}
+	d := descriptor{
+		MediaType: media,
+		Digest:    "sha256:" + hex.EncodeToString(sum[:]),
+		Size:      int64(len(b)),
+	}
 	return d, errors.Join(err, os.WriteFile(l.blobPath(hex.EncodeToString(sum[:])), b, 0o644))
 }
 
 // writeLayer writes the entries as a compressed archive; plain is the digest of it uncompressed.
-func (l layoutDir) writeLayer(entries []entry, when time.Time) (d descriptor, plain string, err error) {
+func (l layoutDir) writeLayer(
+	entries []entry,
+	when time.Time,
+) (d descriptor, plain string, err error) {
 	f, err := os.CreateTemp(l.path, "layer-*")
 	if err != nil {
 		return d, "", err
@@ -221,7 +315,11 @@ func (l layoutDir) writeLayer(entries []entry, when time.Time) (d descriptor, pl
 		return d, "", err
 	}
 	sum := hex.EncodeToString(packed.Sum(nil))
-	d = descriptor{MediaType: "application/vnd.oci.image.layer.v1.tar+gzip", Digest: "sha256:" + sum, Size: info.Size()}
+	d = descriptor{
+		MediaType: "application/vnd.oci.image.layer.v1.tar+gzip",
+		Digest:    "sha256:" + sum,
+		Size:      info.Size(),
+	}
 	return d, "sha256:" + hex.EncodeToString(unpacked.Sum(nil)), os.Rename(f.Name(), l.blobPath(sum))
 }
 

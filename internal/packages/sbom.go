@@ -28,20 +28,38 @@ func writeSBOM(bin, path string, when time.Time) error {
 			return err
 		}
 		own.Version = packageVersion(info.Main.Version)
-		all["go"] = component{Type: "framework", Name: "go", Version: info.GoVersion, PURL: "pkg:golang/std@" + info.GoVersion}
+		all["go"] = component{
+			Type:    "framework",
+			Name:    "go",
+			Version: info.GoVersion,
+			PURL:    "pkg:golang/std@" + info.GoVersion,
+		}
 		for _, d := range info.Deps {
 			if d.Replace != nil {
 				d = d.Replace
 			}
-			all[d.Path+"@"+d.Version] = component{Type: "library", Name: d.Path, Version: d.Version, PURL: "pkg:golang/" + d.Path + "@" + d.Version}
+			all[d.Path+"@"+d.Version] = component{
+				Type:    "library",
+				Name:    d.Path,
+				Version: d.Version,
+				PURL:    "pkg:golang/" + d.Path + "@" + d.Version,
+			}
 		}
 	}
 	components := []component{}
 	for _, key := range slices.Sorted(maps.Keys(all)) {
 		components = append(components, all[key])
 	}
-	b, err := json.MarshalIndent(map[string]any{"bomFormat": "CycloneDX", "specVersion": "1.5", "version": 1,
-		"metadata": map[string]any{"timestamp": when.Format(time.RFC3339), "component": own}, "components": components}, "", " ")
+	b, err := json.MarshalIndent(map[string]any{
+		"bomFormat":   "CycloneDX",
+		"specVersion": "1.5",
+		"version":     1,
+		"metadata": map[string]any{
+			"timestamp": when.Format(time.RFC3339),
+			"component": own,
+		},
+		"components": components,
+	}, "", " ")
 	if err != nil {
 		return err
 	}

@@ -21,7 +21,10 @@ const module = "ctl.internal"
 
 func main() {
 	if len(os.Args) != 2 {
-		fmt.Fprintln(os.Stderr, "usage: sdkcopy DIR, from the top of the tree; DIR is made, or replaced if an earlier run made it")
+		fmt.Fprintln(
+			os.Stderr,
+			"usage: sdkcopy DIR, from the top of the tree; DIR is made, or replaced if an earlier run made it",
+		)
 		os.Exit(2)
 	}
 	if err := copySDK(os.Args[1]); err != nil {
@@ -78,7 +81,14 @@ func copySDK(to string) error {
 
 // listPackages returns the packages of the SDK and all that they import.
 func listPackages() ([]goPackage, error) {
-	out, err := goOutput(".", "list", "-deps", "-json=ImportPath,Dir,GoFiles,IgnoredGoFiles,EmbedFiles,Standard,Module", "./sdk/...", "./proto/ctl/...")
+	out, err := goOutput(
+		".",
+		"list",
+		"-deps",
+		"-json=ImportPath,Dir,GoFiles,IgnoredGoFiles,EmbedFiles,Standard,Module",
+		"./sdk/...",
+		"./proto/ctl/...",
+	)
 	if err != nil {
 		return nil, err
 	}

@@ -21,18 +21,32 @@ func Word(field, value string) (string, error) {
 	case value == "":
 		return "", fault.At(fault.Missing, field, "%s is missing", field)
 	case len(value) > maxWord:
-		return "", fault.At(fault.Invalid, field, "%d octets are more than the %d of a word", len(value), maxWord)
+		return "", fault.At(
+			fault.Invalid,
+			field,
+			"%d octets are more than the %d of a word",
+			len(value),
+			maxWord,
+		)
 	}
 	for i := range len(value) {
 		if !wordByte(value[i]) {
-			return "", fault.At(fault.Invalid, field, "%.40q cannot be typed at a switch's command line; use letters, digits and _ . : / , + - @ =", value)
+			return "", fault.At(
+				fault.Invalid,
+				field,
+				"%.40q cannot be typed at a switch's command line; use letters, digits and _ . : / , + - @ =",
+				value,
+			)
 		}
 	}
 	return value, nil
 }
 
 func wordByte(c byte) bool {
-	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || strings.IndexByte("_.:/,+-@=", c) >= 0
+	return 'a' <= c && c <= 'z' ||
+		'A' <= c && c <= 'Z' ||
+		'0' <= c && c <= '9' ||
+		strings.IndexByte("_.:/,+-@=", c) >= 0
 }
 
 // Line joins the words of a command with single blanks. It fails with fault.Invalid
@@ -48,7 +62,12 @@ func Line(words ...string) (string, error) {
 
 func checkLine(line string) error {
 	if len(line) > maxLine {
-		return fault.New(fault.Invalid, "a line of %d octets is longer than the %d that are typed", len(line), maxLine)
+		return fault.New(
+			fault.Invalid,
+			"a line of %d octets is longer than the %d that are typed",
+			len(line),
+			maxLine,
+		)
 	}
 	if !switchdriver.Printable(line) || strings.Contains(line, "?") {
 		return fault.New(fault.Invalid, "%.80q is not one line that can be typed at a switch", line)

@@ -31,7 +31,12 @@ func (s *Session) login(ctx context.Context, d Dialogue) error {
 		switch {
 		case m.reply != nil:
 			if answered++; answered > maxQuestions {
-				return fault.Device(fault.Downstream, "switch %s asks again and again instead of showing its prompt; %s", s.target, s.lastSaid())
+				return fault.Device(
+					fault.Downstream,
+					"switch %s asks again and again instead of showing its prompt; %s",
+					s.target,
+					s.lastSaid(),
+				)
 			}
 			if pending, err = m.reply(said); err != nil {
 				return err
@@ -40,7 +45,12 @@ func (s *Session) login(ctx context.Context, d Dialogue) error {
 			s.prompt = compilePrompts(lastLine([]byte(said)))
 			return nil
 		case m.step < next:
-			return fault.Device(fault.Denied, "switch %s does not let CLI user %q in; check user and password in the switch list", s.target, s.target.User)
+			return fault.Device(
+				fault.Denied,
+				"switch %s does not let CLI user %q in; check user and password in the switch list",
+				s.target,
+				s.target.User,
+			)
 		default:
 			pending, next = steps[m.step].sendText(s.target)+s.eol, m.step+1
 		}
@@ -56,7 +66,11 @@ type meaning struct {
 }
 
 // awaitMeaning sends and reads until one of some things is said.
-func (s *Session) awaitMeaning(ctx context.Context, send string, all []meaning) (said string, m meaning, err error) {
+func (s *Session) awaitMeaning(
+	ctx context.Context,
+	send string,
+	all []meaning,
+) (said string, m meaning, err error) {
 	patterns := make([]*regexp.Regexp, len(all))
 	for i := range all {
 		patterns[i] = all[i].shown
@@ -73,12 +87,27 @@ const done = -1
 
 // expectedMeanings is what may be said now, and what each means. Where two fit, the first counts.
 func (s *Session) expectedMeanings(steps []Step, next int, final *regexp.Regexp) (all []meaning) {
-	step := func(i int) meaning { return meaning{shown: compileEnding(steps[i].Prompt), step: i} }
+	step := func(i int) meaning {
+		return meaning{
+			shown: compileEnding(steps[i].Prompt),
+			step:  i,
+		}
+	}
 	questions := loginQuestions()
 	for _, q := range questions {
-		own := slices.ContainsFunc(steps, func(p Step) bool { return q.asked.MatchString(p.Prompt) })
+		own := slices.ContainsFunc(steps, func(p Step) bool {
+			return q.asked.MatchString(p.Prompt)
+		})
 		if q.refuse != "" && !own {
-			all = append(all, meaning{shown: q.asked, reply: func(string) (string, error) { return "", q.refusedFault(s.target) }})
+			all = append(
+				all,
+				meaning{
+					shown: q.asked,
+					reply: func(string) (string, error) {
+						return "", q.refusedFault(s.target)
+					},
+				},
+			)
 		}
 	}
 	if next < len(steps) {
@@ -90,11 +119,25 @@ func (s *Session) expectedMeanings(steps []Step, next int, final *regexp.Regexp)
 		}
 	}
 	for _, p := range s.pages {
-		all = append(all, meaning{shown: p.shown, reply: func(string) (string, error) { return cmp.Or(p.key, s.eol), nil }})
+		all = append(
+			all,
+			meaning{
+				shown: p.shown,
+				reply: func(string) (string, error) { return cmp.Or(p.key, s.eol), nil },
+			},
+		)
 	}
 	for _, q := range questions {
 		if q.refuse == "" {
-			all = append(all, meaning{shown: q.asked, reply: func(said string) (string, error) { return q.reply(said, s.eol), nil }})
+			all = append(
+				all,
+				meaning{
+					shown: q.asked,
+					reply: func(said string) (string, error) {
+						return q.reply(said, s.eol), nil
+					},
+				},
+			)
 		}
 	}
 	if next == len(steps) || s.target.Transport == SSH {

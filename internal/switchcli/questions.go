@@ -16,7 +16,9 @@ type pager struct {
 // listPagers are those of the switches that are known. What says "press any key" or "press Enter" may also stand before
 // a login.
 func listPagers() []pager {
-	compile := func(text string) *regexp.Regexp { return regexp.MustCompile(`(?i)(?:` + text + `)\s*\z`) }
+	compile := func(text string) *regexp.Regexp {
+		return regexp.MustCompile(`(?i)(?:` + text + `)\s*\z`)
+	}
 	return []pager{
 		{compile(`[<\[]?-+ *[(\[]?more[^\n]{0,100}`), " "},              // most of them
 		{compile(`[^\n]{0,80}next (?:page|screen)[^\n]{0,80}`), " "},    // D-Link, ProCurve, AOS
@@ -40,17 +42,43 @@ type question struct {
 
 // loginQuestions are asked by some switches. Nothing that is typed changes a switch: a new password is never given.
 func loginQuestions() []question {
-	compile := func(text string) *regexp.Regexp { return regexp.MustCompile(`(?i)(?:` + text + `)\s*\z`) }
+	compile := func(text string) *regexp.Regexp {
+		return regexp.MustCompile(`(?i)(?:` + text + `)\s*\z`)
+	}
 	return []question{
 		{asked: compile(`(?:new|old|current|confirm|confirmed|re-?enter|re-?type|verify)\b[^\n]{0,40}password[^\n]{0,40}:`),
 			refuse: "wants a new password for CLI user %q, which has expired or was never changed: log in by hand, set one, and write it into the switch list"},
-		{asked: compile(`chang[^\n]{0,60}\? *[\[(]y(?:es)?/n(?:o)?[\])] *:?`), answer: "n", line: true},
-		{asked: compile(`initial configuration dialog\? *\[yes/no\] *:?`), answer: "no", line: true},
-		{asked: compile(`ctrl-y to begin[^\n]{0,20}`), answer: "\x19"},                                                                       // ERS
-		{asked: regexp.MustCompile(`(?is)command line interface\.\.\..*use arrow keys.*\z`), answer: "c"},                                    // its menu
-		{asked: compile(`enter switch number to connect to[^\n]{0,40}`), line: true},                                                         // ProCurve: the commander
-		{asked: compile(`(?:select|choose|enter)[^\n]{0,40}(?:unit|member|switch|stack)[^\n]{0,40}(?:<cr>|\[\d+\])[^\n]{0,10}`), line: true}, // the one that is proposed
-		{asked: regexp.MustCompile(`(?is)(?:^|\n)\s*[\[(]?([0-9a-z])[.):\]]+[ \t]*(?:cli\b|command[ -]line)[^\n]*\n.*(?:select|choice|option|enter)[^\n]{0,60}[:>?]\s*\z`), answer: "$1", line: true},
+		{
+			asked:  compile(`chang[^\n]{0,60}\? *[\[(]y(?:es)?/n(?:o)?[\])] *:?`),
+			answer: "n",
+			line:   true,
+		},
+		{
+			asked:  compile(`initial configuration dialog\? *\[yes/no\] *:?`),
+			answer: "no",
+			line:   true,
+		},
+		{
+			asked:  compile(`ctrl-y to begin[^\n]{0,20}`),
+			answer: "\x19",
+		}, // ERS
+		{
+			asked:  regexp.MustCompile(`(?is)command line interface\.\.\..*use arrow keys.*\z`),
+			answer: "c",
+		}, // its menu
+		{
+			asked: compile(`enter switch number to connect to[^\n]{0,40}`),
+			line:  true,
+		}, // ProCurve: the commander
+		{
+			asked: compile(`(?:select|choose|enter)[^\n]{0,40}(?:unit|member|switch|stack)[^\n]{0,40}(?:<cr>|\[\d+\])[^\n]{0,10}`),
+			line:  true,
+		}, // the one that is proposed
+		{
+			asked:  regexp.MustCompile(`(?is)(?:^|\n)\s*[\[(]?([0-9a-z])[.):\]]+[ \t]*(?:cli\b|command[ -]line)[^\n]*\n.*(?:select|choice|option|enter)[^\n]{0,60}[:>?]\s*\z`),
+			answer: "$1",
+			line:   true,
+		},
 	}
 }
 

@@ -87,7 +87,11 @@ func (s *Session) Run(ctx context.Context, line string, answers ...Answer) (stri
 	}
 	for _, a := range answers {
 		if !switchdriver.Printable(a.Send) {
-			return "", fault.New(fault.Invalid, "the answer to %q has control characters", a.Question)
+			return "", fault.New(
+				fault.Invalid,
+				"the answer to %q has control characters",
+				a.Question,
+			)
 		}
 		patterns = append(patterns, compileEnding(a.Question))
 	}
@@ -121,7 +125,11 @@ func (s *Session) Run(ctx context.Context, line string, answers ...Answer) (stri
 }
 
 // exchange writes and reads until one of the patterns is at the end.
-func (s *Session) exchange(ctx context.Context, send string, patterns []*regexp.Regexp) (said string, at int, err error) {
+func (s *Session) exchange(
+	ctx context.Context,
+	send string,
+	patterns []*regexp.Regexp,
+) (said string, at int, err error) {
 	stop := context.AfterFunc(ctx, s.Close)
 	defer stop()
 	if _, err := io.WriteString(s.conn, send); err != nil {
@@ -132,7 +140,12 @@ func (s *Session) exchange(ctx context.Context, send string, patterns []*regexp.
 		n, err := s.conn.Read(part)
 		all = append(all, part[:n]...)
 		if s.said += n; s.said > maxAnswer {
-			return "", 0, fault.Device(fault.TooBig, "switch %s: it says more than %d octets to one command", s.target, maxAnswer)
+			return "", 0, fault.Device(
+				fault.TooBig,
+				"switch %s: it says more than %d octets to one command",
+				s.target,
+				maxAnswer,
+			)
 		}
 		end := stripEscapes(lastLines(all))
 		if l := lastLine(end); l != "" {

@@ -33,7 +33,14 @@ type Target struct {
 // of the switch list goes before fallback.
 func TargetOf(sw *pluginv1.Switch, name, fallback string) Target {
 	c := sw.GetCli()
-	return Target{Name: name, Transport: cmp.Or(c.GetTransport(), fallback), Host: sw.GetAddress(), Port: uint16(c.GetPort()), User: c.GetUser(), Password: c.GetPassword()}
+	return Target{
+		Name:      name,
+		Transport: cmp.Or(c.GetTransport(), fallback),
+		Host:      sw.GetAddress(),
+		Port:      uint16(c.GetPort()),
+		User:      c.GetUser(),
+		Password:  c.GetPassword(),
+	}
 }
 
 // String names the target without secrets.
@@ -55,19 +62,41 @@ func (t Target) TCPPort() int {
 	return int(cmp.Or(t.Port, 23))
 }
 
-func (t Target) address() string { return net.JoinHostPort(t.Host, strconv.Itoa(t.TCPPort())) }
+func (t Target) address() string {
+	return net.JoinHostPort(t.Host, strconv.Itoa(t.TCPPort()))
+}
 
 // checkTyped refuses what cannot be typed: a line end in a password would be a command.
 func (t Target) checkTyped() error {
 	if t.Transport != "" && t.Transport != Telnet && t.Transport != SSH {
-		return fault.New(fault.Invalid, "%q is not a transport of a command line; write %s or %s", t.Transport, Telnet, SSH)
+		return fault.New(
+			fault.Invalid,
+			"%q is not a transport of a command line; write %s or %s",
+			t.Transport,
+			Telnet,
+			SSH,
+		)
 	}
 	if t.User == "" && t.Password == "" {
-		return fault.New(fault.Denied, "the switch list has no CLI user and password for switch %s", t)
+		return fault.New(
+			fault.Denied,
+			"the switch list has no CLI user and password for switch %s",
+			t,
+		)
 	}
-	for what, v := range map[string]string{"user": t.User, "password": t.Password} {
-		if strings.ContainsFunc(v, func(r rune) bool { return r < ' ' || r == 0x7f }) || len(v) > maxLine {
-			return fault.New(fault.Invalid, "the CLI %s of switch %s has control characters or is longer than %d octets", what, t, maxLine)
+	for what, v := range map[string]string{
+		"user":     t.User,
+		"password": t.Password,
+	} {
+		if strings.ContainsFunc(v, func(r rune) bool { return r < ' ' || r == 0x7f }) ||
+			len(v) > maxLine {
+			return fault.New(
+				fault.Invalid,
+				"the CLI %s of switch %s has control characters or is longer than %d octets",
+				what,
+				t,
+				maxLine,
+			)
 		}
 	}
 	return nil
@@ -102,7 +131,14 @@ type Answer struct {
 
 // sendText is a step's text for a target.
 func (s Step) sendText(t Target) string {
-	return strings.NewReplacer("${user}$", t.User, "${username}$", t.User, "${password}$", t.Password).Replace(s.Send)
+	return strings.NewReplacer(
+		"${user}$",
+		t.User,
+		"${username}$",
+		t.User,
+		"${password}$",
+		t.Password,
+	).Replace(s.Send)
 }
 
 // defaultLogin is what most switches ask.

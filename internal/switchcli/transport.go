@@ -20,7 +20,16 @@ type shell struct {
 }
 
 func dialSSH(ctx context.Context, t Target) (io.ReadWriteCloser, string, error) {
-	client, key, err := netconf.DialSSH(ctx, netconf.Target{Host: t.Host, Port: t.TCPPort(), User: t.User, Password: t.Password, HostKey: t.HostKey})
+	client, key, err := netconf.DialSSH(
+		ctx,
+		netconf.Target{
+			Host:     t.Host,
+			Port:     t.TCPPort(),
+			User:     t.User,
+			Password: t.Password,
+			HostKey:  t.HostKey,
+		},
+	)
 	if err != nil {
 		kind := fault.Unavailable
 		var other *netconf.HostKeyError
@@ -37,7 +46,13 @@ func dialSSH(ctx context.Context, t Target) (io.ReadWriteCloser, string, error) 
 	defer stop()
 	if s.Channel, err = netconf.OpenShell(client); err != nil {
 		_ = client.Close()
-		return nil, key, deviceFault(fault.Downstream, err, "switch %s: its SSH server has no command line: %v", t, err)
+		return nil, key, deviceFault(
+			fault.Downstream,
+			err,
+			"switch %s: its SSH server has no command line: %v",
+			t,
+			err,
+		)
 	}
 	return s, key, nil
 }
@@ -58,9 +73,19 @@ func dialTelnet(ctx context.Context, t Target) (io.ReadWriteCloser, error) {
 		if ctx.Err() != nil {
 			kind = fault.Timeout
 		}
-		return nil, deviceFault(kind, err, "switch %s: no telnet connection to %s: %v", t, t.address(), rootCause(err))
+		return nil, deviceFault(
+			kind,
+			err,
+			"switch %s: no telnet connection to %s: %v",
+			t,
+			t.address(),
+			rootCause(err),
+		)
 	}
-	return &telnet{Conn: conn, in: decoder{answered: map[[2]byte]bool{}}}, nil
+	return &telnet{
+		Conn: conn,
+		in:   decoder{answered: map[[2]byte]bool{}},
+	}, nil
 }
 
 // rootCause is an error without the addresses around it.

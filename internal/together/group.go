@@ -32,7 +32,11 @@ type crowd struct {
 // same time; they share the answer, so it must not be changed. A caller that cancels gets the
 // error of his context and leaves the others waiting; ask's context has the values of
 // the caller who came first, no deadline, and is canceled when no caller waits any more.
-func (g *Group[T]) Do(ctx context.Context, key string, ask func(context.Context) (T, error)) (T, error) {
+func (g *Group[T]) Do(
+	ctx context.Context,
+	key string,
+	ask func(context.Context) (T, error),
+) (T, error) {
 	var none T
 	if err := ctx.Err(); err != nil {
 		return none, err
@@ -40,7 +44,9 @@ func (g *Group[T]) Do(ctx context.Context, key string, ask func(context.Context)
 	c := g.enterCrowd(ctx, key)
 	defer g.leaveCrowd(key, c)
 	select {
-	case r := <-g.calls.DoChan(key, func() (any, error) { return withRecover(c.ctx, ask) }):
+	case r := <-g.calls.DoChan(key, func() (any, error) {
+		return withRecover(c.ctx, ask)
+	}):
 		if p := (*panicked)(nil); errors.As(r.Err, &p) {
 			panic(p.Error())
 		}
@@ -57,9 +63,14 @@ type panicked struct {
 	stack []byte
 }
 
-func (p *panicked) Error() string { return fmt.Sprintf("%v\n%s", p.value, p.stack) }
+func (p *panicked) Error() string {
+	return fmt.Sprintf("%v\n%s", p.value, p.stack)
+}
 
-func withRecover[T any](ctx context.Context, ask func(context.Context) (T, error)) (answer T, err error) {
+func withRecover[T any](
+	ctx context.Context,
+	ask func(context.Context) (T, error),
+) (answer T, err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			err = &panicked{v, debug.Stack()}

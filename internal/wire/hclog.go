@@ -20,7 +20,10 @@ func HCLog(log *slog.Logger, most slog.Level) hclog.Logger {
 	for lowest < hclog.Off && !log.Enabled(context.Background(), s.slogLevel(lowest)) {
 		lowest++
 	}
-	l := hclog.NewInterceptLogger(&hclog.LoggerOptions{Output: io.Discard, Level: lowest})
+	l := hclog.NewInterceptLogger(&hclog.LoggerOptions{
+		Output: io.Discard,
+		Level:  lowest,
+	})
 	l.RegisterSink(s)
 	return l
 }
@@ -32,8 +35,12 @@ type slogSink struct {
 }
 
 func (s slogSink) slogLevel(l hclog.Level) slog.Level {
-	named, ok := map[hclog.Level]slog.Level{hclog.Trace: LevelTrace, hclog.Debug: slog.LevelDebug, hclog.Warn: slog.LevelWarn,
-		hclog.Error: slog.LevelError}[l]
+	named, ok := map[hclog.Level]slog.Level{
+		hclog.Trace: LevelTrace,
+		hclog.Debug: slog.LevelDebug,
+		hclog.Warn:  slog.LevelWarn,
+		hclog.Error: slog.LevelError,
+	}[l]
 	if !ok {
 		named = slog.LevelInfo
 	}

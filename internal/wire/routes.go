@@ -60,11 +60,20 @@ func checkPath(field, path string, form *regexp.Regexp) error {
 	for segment := range strings.SplitSeq(below, "/") {
 		switch {
 		case segment == "":
-			return fmt.Errorf("%s: %q has an empty segment: write a path such as /racks, without a slash at its end", field, path)
+			return fmt.Errorf(
+				"%s: %q has an empty segment: write a path such as /racks, without a slash at its end",
+				field,
+				path,
+			)
 		case segment == "." || segment == "..":
 			return fmt.Errorf("%s: %q has a dot segment: write the path that is meant", field, path)
 		case !form.MatchString(segment):
-			return fmt.Errorf("%s: %q: segment %q may have letters, digits and - . _ ~ only", field, path, segment)
+			return fmt.Errorf(
+				"%s: %q: segment %q may have letters, digits and - . _ ~ only",
+				field,
+				path,
+				segment,
+			)
 		}
 	}
 	return nil
@@ -79,7 +88,10 @@ func checkAliases(field string, r *pluginv1.Route) []error {
 	seen := map[string]int{}
 	for i, a := range r.Aliases {
 		at := fmt.Sprintf("%s.aliases[%d]", field, i)
-		err := cmp.Or(checkPath(at+".path", a.GetPath(), aliasSegment), checkPath(at+".target", a.GetTarget(), aliasSegment))
+		err := cmp.Or(
+			checkPath(at+".path", a.GetPath(), aliasSegment),
+			checkPath(at+".target", a.GetTarget(), aliasSegment),
+		)
 		if err != nil {
 			faults = append(faults, err)
 			continue
@@ -87,13 +99,45 @@ func checkAliases(field string, r *pluginv1.Route) []error {
 		before, twice := seen[a.Path]
 		switch {
 		case !isBelowPath(a.Path, r.Path), !isBelowPath(a.Target, r.Path):
-			faults = append(faults, fmt.Errorf("%s: %q and %q must be below the route's own path %s: the rest is not this plugin's", at, a.Path, a.Target, r.Path))
+			faults = append(
+				faults,
+				fmt.Errorf(
+					"%s: %q and %q must be below the route's own path %s: the rest is not this plugin's",
+					at,
+					a.Path,
+					a.Target,
+					r.Path,
+				),
+			)
 		case Below(a.Path, a.Target), Below(a.Target, a.Path):
-			faults = append(faults, fmt.Errorf("%s: %q and %q are the same path or one holds the other, so the alias has no end", at, a.Path, a.Target))
+			faults = append(
+				faults,
+				fmt.Errorf(
+					"%s: %q and %q are the same path or one holds the other, so the alias has no end",
+					at,
+					a.Path,
+					a.Target,
+				),
+			)
 		case targets[a.Path]:
-			faults = append(faults, fmt.Errorf("%s.path: %q is the target of another alias: name the path where the thing is documented as the target of both", at, a.Path))
+			faults = append(
+				faults,
+				fmt.Errorf(
+					"%s.path: %q is the target of another alias: name the path where the thing is documented as the target of both",
+					at,
+					a.Path,
+				),
+			)
 		case twice:
-			faults = append(faults, fmt.Errorf("%s.path: %q is an alias already, in aliases[%d]: one path has one target", at, a.Path, before))
+			faults = append(
+				faults,
+				fmt.Errorf(
+					"%s.path: %q is an alias already, in aliases[%d]: one path has one target",
+					at,
+					a.Path,
+					before,
+				),
+			)
 		}
 		seen[a.Path] = i
 	}
@@ -101,7 +145,9 @@ func checkAliases(field string, r *pluginv1.Route) []error {
 }
 
 // isBelowPath reports whether a path lies below another one and is not that one itself.
-func isBelowPath(path, parent string) bool { return path != parent && Below(path, parent) }
+func isBelowPath(path, parent string) bool {
+	return path != parent && Below(path, parent)
+}
 
 func checkParameters(field string, r *pluginv1.Route) []error {
 	var faults []error
@@ -110,11 +156,33 @@ func checkParameters(field string, r *pluginv1.Route) []error {
 		at := fmt.Sprintf("%s.parameters[%d]", field, i)
 		switch {
 		case !queryName.MatchString(p.GetName()):
-			faults = append(faults, fmt.Errorf("%s.name: %q must be the name of a query parameter: letters, digits and - . _ ~", at, p.GetName()))
+			faults = append(
+				faults,
+				fmt.Errorf(
+					"%s.name: %q must be the name of a query parameter: letters, digits and - . _ ~",
+					at,
+					p.GetName(),
+				),
+			)
 		case checkPath("", "/"+p.GetSegment(), aliasSegment) != nil || strings.Contains(p.GetSegment(), "/"):
-			faults = append(faults, fmt.Errorf("%s.segment: %q must be one segment of a path: letters, digits and - . _ ~", at, p.GetSegment()))
+			faults = append(
+				faults,
+				fmt.Errorf(
+					"%s.segment: %q must be one segment of a path: letters, digits and - . _ ~",
+					at,
+					p.GetSegment(),
+				),
+			)
 		case seen["name "+p.Name], seen["segment "+p.Segment]:
-			faults = append(faults, fmt.Errorf("%s: the parameter %q or the segment %q is in another entry already", at, p.Name, p.Segment))
+			faults = append(
+				faults,
+				fmt.Errorf(
+					"%s: the parameter %q or the segment %q is in another entry already",
+					at,
+					p.Name,
+					p.Segment,
+				),
+			)
 		}
 		seen["name "+p.GetName()], seen["segment "+p.GetSegment()] = true, true
 	}

@@ -65,7 +65,10 @@ func ServerOptions(more ...grpc.ServerOption) []grpc.ServerOption {
 // DialOptions are the options of every gRPC client of the contract.
 func DialOptions(more ...grpc.DialOption) []grpc.DialOption {
 	return append([]grpc.DialOption{
-		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(MaxMessage), grpc.MaxCallSendMsgSize(MaxMessage)),
+		grpc.WithDefaultCallOptions(
+			grpc.MaxCallRecvMsgSize(MaxMessage),
+			grpc.MaxCallSendMsgSize(MaxMessage),
+		),
 	}, more...)
 }
 
@@ -77,12 +80,17 @@ func DialHost(socket, token string, more ...grpc.DialOption) (*grpc.ClientConn, 
 
 type tokenCredentials string
 
-func (t tokenCredentials) GetRequestMetadata(context.Context, ...string) (map[string]string, error) {
+func (t tokenCredentials) GetRequestMetadata(
+	context.Context,
+	...string,
+) (map[string]string, error) {
 	return map[string]string{MetaToken: string(t)}, nil
 }
 
 // RequireTransportSecurity: the socket lies in a directory that only this user enters.
-func (tokenCredentials) RequireTransportSecurity() bool { return false }
+func (tokenCredentials) RequireTransportSecurity() bool {
+	return false
+}
 
 // StreamWith returns a stream with another context.
 func StreamWith(ctx context.Context, s grpc.ServerStream) grpc.ServerStream {
@@ -107,7 +115,11 @@ func (p *grpcPlugin) GRPCServer(_ *plugin.GRPCBroker, s *grpc.Server) error {
 	return nil
 }
 
-func (p *grpcPlugin) GRPCClient(_ context.Context, _ *plugin.GRPCBroker, c *grpc.ClientConn) (any, error) {
+func (p *grpcPlugin) GRPCClient(
+	_ context.Context,
+	_ *plugin.GRPCBroker,
+	c *grpc.ClientConn,
+) (any, error) {
 	return c, nil
 }
 
@@ -153,15 +165,26 @@ func ClientCertificate() (tls.Certificate, []byte, error) {
 		return tls.Certificate{}, nil, err
 	}
 	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "localhost"}, DNSNames: []string{"localhost"},
-		NotBefore: time.Now().Add(-time.Minute), NotAfter: time.Now().AddDate(30, 0, 0), IsCA: true, BasicConstraintsValid: true,
-		KeyUsage:    x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
-		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth, x509.ExtKeyUsageServerAuth},
+		SerialNumber:          big.NewInt(1),
+		Subject:               pkix.Name{CommonName: "localhost"},
+		DNSNames:              []string{"localhost"},
+		NotBefore:             time.Now().Add(-time.Minute),
+		NotAfter:              time.Now().AddDate(30, 0, 0),
+		IsCA:                  true,
+		BasicConstraintsValid: true,
+		KeyUsage:              x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
+		ExtKeyUsage:           []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth, x509.ExtKeyUsageServerAuth},
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
 	if err != nil {
 		return tls.Certificate{}, nil, err
 	}
-	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key},
-		pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), nil
+	return tls.Certificate{
+			Certificate: [][]byte{der},
+			PrivateKey:  key,
+		},
+		pem.EncodeToMemory(&pem.Block{
+			Type:  "CERTIFICATE",
+			Bytes: der,
+		}), nil
 }

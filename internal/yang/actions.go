@@ -54,7 +54,11 @@ type Notice struct {
 // is bound to data. Members that the schema does not know are left out.
 func (s *Set) DecodeNotification(module, name string, text []byte) (*Notice, error) {
 	if n := s.Notification(module, name); n != nil {
-		d, err := n.Decode(text, Options{Drop: true, Partial: true, Masks: true})
+		d, err := n.Decode(text, Options{
+			Drop:    true,
+			Partial: true,
+			Masks:   true,
+		})
 		if err != nil {
 			return nil, err
 		}
@@ -65,7 +69,11 @@ func (s *Set) DecodeNotification(module, name string, text []byte) (*Notice, err
 		return nil, fault.New(fault.Unknown, "there is no notification %s:%s", module, name)
 	}
 	var notice Notice
-	d, err := decodeDocument(text, n, Options{Drop: true, Partial: true, Masks: true}, true, func(v *validator, d *Data) {
+	d, err := decodeDocument(text, n, Options{
+		Drop:    true,
+		Partial: true,
+		Masks:   true,
+	}, true, func(v *validator, d *Data) {
 		d.name = n.Name
 		notice.Notification = v.lead(d, n)
 	})
@@ -82,7 +90,11 @@ func (v *validator) lead(d *Data, n *Node) *Data {
 	d.Node = n
 	if n.Keyed() {
 		if d.kind != jArray || d.first == nil || d.first.next != nil {
-			v.addFault(fault.Invalid, d.Path(), "want an array of one entry: the one that the notification is of")
+			v.addFault(
+				fault.Invalid,
+				d.Path(),
+				"want an array of one entry: the one that the notification is of",
+			)
 			return nil
 		}
 		d = d.first
@@ -103,14 +115,23 @@ func (v *validator) lead(d *Data, n *Node) *Data {
 			keys++
 			continue
 		case next != nil:
-			v.addFault(fault.Invalid, c.Path(), "beside the keys of an entry only one member leads to a notification")
+			v.addFault(
+				fault.Invalid,
+				c.Path(),
+				"beside the keys of an entry only one member leads to a notification",
+			)
 			return nil
 		case m != nil:
 			c.Node = m
 		case n.notification(c.name) != nil:
 			c.Node = n.notification(c.name)
 		default:
-			v.addFault(fault.Invalid, c.Path(), "there is no such member here%s", suggestMember(c.name, n))
+			v.addFault(
+				fault.Invalid,
+				c.Path(),
+				"there is no such member here%s",
+				suggestMember(c.name, n),
+			)
 			return nil
 		}
 		next = c
@@ -145,7 +166,9 @@ func (n *Notice) Check(tops *Data) error {
 }
 
 // HasConditions reports whether the notification has conditions to check.
-func (n *Notice) HasConditions() bool { return n.Notification.Node.constrains }
+func (n *Notice) HasConditions() bool {
+	return n.Notification.Node.constrains
+}
 
 // counterpart returns the instance below d, an instance of the root, that has the same path as other; nil if there is none.
 func (d *Data) counterpart(other *Data) *Data {

@@ -56,7 +56,11 @@ func (a *Aliases) valueAlias(n *Node, text string) (string, bool) {
 
 // unwrapEntry makes {"x": v} of a leaf-list entry v.
 func (a *Aliases) unwrapEntry(e *Data, n *Node) {
-	if a == nil || e.kind != jObject || e.first == nil || e.first.next != nil || !slices.Contains(a.Unwrap, n.Name) {
+	if a == nil ||
+		e.kind != jObject ||
+		e.first == nil ||
+		e.first.next != nil ||
+		!slices.Contains(a.Unwrap, n.Name) {
 		return
 	}
 	if c := e.first; c.kind >= jString && c.kind <= jFalse {
@@ -64,7 +68,9 @@ func (a *Aliases) unwrapEntry(e *Data, n *Node) {
 	}
 }
 
-func (a *Aliases) wrapsNode(n *Node) bool { return a != nil && slices.Contains(a.Wrap, n.Name) }
+func (a *Aliases) wrapsNode(n *Node) bool {
+	return a != nil && slices.Contains(a.Wrap, n.Name)
+}
 
 // AliasSet is the member "aliases" of a plugin's manifest: other names under
 // which its modules, rpcs and their input are served.
@@ -104,12 +110,24 @@ type AliasIndex struct {
 // NewAliasIndex checks alias sets against the schema and prepares them for use.
 // The error holds every alias that names nothing (Kind Invalid).
 func NewAliasIndex(set *Set, all ...AliasSet) (*AliasIndex, error) {
-	x := &AliasIndex{modules: map[string]string{}, rpcs: map[string]string{}, inputs: map[string]*Aliases{}}
+	x := &AliasIndex{
+		modules: map[string]string{},
+		rpcs:    map[string]string{},
+		inputs:  map[string]*Aliases{},
+	}
 	var l fault.List
 	for _, s := range all {
 		for other, module := range s.Modules {
 			if set.Module(module) == nil {
-				l = append(l, fault.New(fault.Invalid, "aliases: modules: %s: there is no module %q", other, module))
+				l = append(
+					l,
+					fault.New(
+						fault.Invalid,
+						"aliases: modules: %s: there is no module %q",
+						other,
+						module,
+					),
+				)
 			}
 			if set.Module(other) == nil { // a real module is never hidden
 				x.modules[other] = module
@@ -118,7 +136,16 @@ func NewAliasIndex(set *Set, all ...AliasSet) (*AliasIndex, error) {
 		for other, rpc := range s.RPCs {
 			module, _ := splitPrefix(other)
 			if set.RPC(module, rpc) == nil {
-				l = append(l, fault.New(fault.Invalid, "aliases: rpcs: %s: there is no rpc %q in module %q", other, rpc, module))
+				l = append(
+					l,
+					fault.New(
+						fault.Invalid,
+						"aliases: rpcs: %s: there is no rpc %q in module %q",
+						other,
+						rpc,
+						module,
+					),
+				)
 			}
 			x.rpcs[other] = rpc
 		}
@@ -143,7 +170,11 @@ func (x *AliasIndex) addInput(set *Set, name string, a Aliases) fault.List {
 	}
 	m := set.Module(module)
 	if m == nil {
-		return fault.List{fault.New(fault.Invalid, "aliases: inputs: there is no module %q", module)}
+		return fault.List{fault.New(
+			fault.Invalid,
+			"aliases: inputs: there is no module %q",
+			module,
+		)}
 	}
 	for _, r := range m.RPCs {
 		full := module + ":" + r.Name
@@ -161,7 +192,11 @@ func (a Aliases) mergeOver(below *Aliases) *Aliases {
 	if below == nil {
 		return &a
 	}
-	out := Aliases{Members: maps.Clone(below.Members), Values: maps.Clone(below.Values), Trim: a.Trim || below.Trim}
+	out := Aliases{
+		Members: maps.Clone(below.Members),
+		Values:  maps.Clone(below.Values),
+		Trim:    a.Trim || below.Trim,
+	}
 	if out.Members == nil {
 		out.Members = map[string]string{}
 	}

@@ -54,7 +54,12 @@ func (c *compiler) findTarget(s *statement) (n *Node, why string) {
 		return nil, fmt.Sprintf("no import has the prefix %q", prefix)
 	}
 	m := c.set.byName[f.name]
-	top := &Node{Kind: Root, Children: m.Data, Notifications: m.Notifications, Actions: m.RPCs}
+	top := &Node{
+		Kind:          Root,
+		Children:      m.Data,
+		Notifications: m.Notifications,
+		Actions:       m.RPCs,
+	}
 	n = top.schemaChild(f.name, name)
 	if n == nil || !deeper {
 		return n, ""
@@ -85,7 +90,14 @@ func (c *compiler) extendTarget(n *Node, s *statement, f *file) {
 		}
 		for _, o := range n.Children[:from] {
 			if o.Name == added.Name && o.Module == added.Module {
-				c.addFault(added.raw.stmt, "the augment adds %q to %s %q, which has it already: %s", added.Name, n.Kind, n.Name, o.definedAt())
+				c.addFault(
+					added.raw.stmt,
+					"the augment adds %q to %s %q, which has it already: %s",
+					added.Name,
+					n.Kind,
+					n.Name,
+					o.definedAt(),
+				)
 			}
 		}
 	}
@@ -127,7 +139,10 @@ func (c *compiler) deviateOne(n *Node, d *statement) {
 			}
 			n.raw.typ = t
 		}
-		if d.arg == "add" && len(n.raw.defaults) > 0 && n.Kind == Leaf && d.firstSub("default") != nil {
+		if d.arg == "add" &&
+			len(n.raw.defaults) > 0 &&
+			n.Kind == Leaf &&
+			d.firstSub("default") != nil {
 			c.addFault(d, "%q has a default already", n.Name)
 		}
 		if d.arg == "add" && n.Kind == LeafList {

@@ -60,25 +60,79 @@ var formats = []string{"mac", "address", "bytes", "rate", "age", "percent", "sta
 
 // extensions are those of ctl-schema, beside annotate.
 var extensions = map[string]extension{
-	"secret":     {in: inNodes, set: mark(func(a *Annotations) *bool { return &a.Secret })},
-	"not-secret": {in: inLeaves, set: mark(func(a *Annotations) *bool { return &a.NotSecret })},
-	"read-only":  {in: inOperations, set: mark(func(a *Annotations) *bool { return &a.ReadOnly })},
-	"repeatable": {in: inOperations, set: mark(func(a *Annotations) *bool { return &a.Repeatable })},
-	"timeout":    {in: inOperations, argument: true, set: setTimeout},
-	"confirm":    {in: inOperations, argument: true, set: words(func(a *Annotations) *string { return &a.Confirm })},
-	"command":    {in: inOperations, argument: true, set: setCommand},
-	"resource":   {in: inLeaves, argument: true, set: setResource},
-	"argument":   {in: inLeaves, argument: true, set: setArgument},
-	"column":     {in: inLeaves, argument: true, set: setColumn},
-	"title":      {in: inNodes + " choice case notification " + inOperations, argument: true, set: words(func(a *Annotations) *string { return &a.Title })},
-	"unit":       {in: inLeaves, argument: true, set: words(func(a *Annotations) *string { return &a.Unit })},
-	"format":     {in: inLeaves, argument: true, set: setFormat},
+	"secret": {
+		in:  inNodes,
+		set: mark(func(a *Annotations) *bool { return &a.Secret }),
+	},
+	"not-secret": {
+		in:  inLeaves,
+		set: mark(func(a *Annotations) *bool { return &a.NotSecret }),
+	},
+	"read-only": {
+		in:  inOperations,
+		set: mark(func(a *Annotations) *bool { return &a.ReadOnly }),
+	},
+	"repeatable": {
+		in:  inOperations,
+		set: mark(func(a *Annotations) *bool { return &a.Repeatable }),
+	},
+	"timeout": {
+		in:       inOperations,
+		argument: true,
+		set:      setTimeout,
+	},
+	"confirm": {
+		in:       inOperations,
+		argument: true,
+		set:      words(func(a *Annotations) *string { return &a.Confirm }),
+	},
+	"command": {
+		in:       inOperations,
+		argument: true,
+		set:      setCommand,
+	},
+	"resource": {
+		in:       inLeaves,
+		argument: true,
+		set:      setResource,
+	},
+	"argument": {
+		in:       inLeaves,
+		argument: true,
+		set:      setArgument,
+	},
+	"column": {
+		in:       inLeaves,
+		argument: true,
+		set:      setColumn,
+	},
+	"title": {
+		in:       inNodes + " choice case notification " + inOperations,
+		argument: true,
+		set:      words(func(a *Annotations) *string { return &a.Title }),
+	},
+	"unit": {
+		in:       inLeaves,
+		argument: true,
+		set:      words(func(a *Annotations) *string { return &a.Unit }),
+	},
+	"format": {
+		in:       inLeaves,
+		argument: true,
+		set:      setFormat,
+	},
 }
 
 // accessExtensions are those of RFC 8341.
 var accessExtensions = map[string]extension{
-	"default-deny-all":   {in: inNodes + " notification " + inOperations, set: mark(func(a *Annotations) *bool { return &a.DenyAll })},
-	"default-deny-write": {in: inNodes, set: mark(func(a *Annotations) *bool { return &a.DenyWrite })},
+	"default-deny-all": {
+		in:  inNodes + " notification " + inOperations,
+		set: mark(func(a *Annotations) *bool { return &a.DenyAll }),
+	},
+	"default-deny-write": {
+		in:  inNodes,
+		set: mark(func(a *Annotations) *bool { return &a.DenyWrite }),
+	},
 }
 
 func mark(field func(*Annotations) *bool) func(*Annotations, string) string {
@@ -214,7 +268,13 @@ func (c *compiler) checkAnnotationsBelow(s *statement) {
 			c.checkAnnotation(sub, e)
 		case !sub.annotates():
 			if module == schemaModule {
-				c.addFault(sub, "the module %s has no extension %q%s", module, name, nearest.Hint(name, slices.Sorted(maps.Keys(extensions))))
+				c.addFault(
+					sub,
+					"the module %s has no extension %q%s",
+					module,
+					name,
+					nearest.Hint(name, slices.Sorted(maps.Keys(extensions))),
+				)
 			}
 		case !top:
 			c.addFault(sub, "%s must be at the top of a module, not in %q", sub.keyword, s.keyword)
@@ -228,7 +288,13 @@ func (c *compiler) checkAnnotation(s *statement, e extension) {
 	parent := s.parent
 	switch {
 	case !parent.annotates() && !slices.Contains(strings.Fields(e.in), parent.keyword):
-		c.addFault(s, "%s may be in %s, not in %q", s.keyword, strings.ReplaceAll(e.in, " ", ", "), parent.keyword)
+		c.addFault(
+			s,
+			"%s may be in %s, not in %q",
+			s.keyword,
+			strings.ReplaceAll(e.in, " ", ", "),
+			parent.keyword,
+		)
 	case e.argument && !s.hasArg:
 		c.addFault(s, "%s needs an argument", s.keyword)
 	case !e.argument && s.hasArg:
@@ -283,7 +349,14 @@ func (c *compiler) annotateOther(s *statement) {
 		module, name := sub.annotation()
 		e, ok := known(module, name)
 		if ok && !slices.Contains(strings.Fields(e.in), what) {
-			c.addFault(sub, "%s may be of %s, and %q is a %s", sub.keyword, strings.ReplaceAll(e.in, " ", ", "), s.arg, what)
+			c.addFault(
+				sub,
+				"%s may be of %s, and %q is a %s",
+				sub.keyword,
+				strings.ReplaceAll(e.in, " ", ", "),
+				s.arg,
+				what,
+			)
 		}
 	}
 	if r != nil {
@@ -313,14 +386,25 @@ func (c *compiler) annotated(s *statement) (n *Node, r *RPC, why string) {
 		}
 		if at == nil {
 			m := c.set.byName[f.name]
-			at = &Node{Kind: Root, Children: m.Data, Notifications: m.Notifications, Actions: m.RPCs}
+			at = &Node{
+				Kind:          Root,
+				Children:      m.Data,
+				Notifications: m.Notifications,
+				Actions:       m.RPCs,
+			}
 		}
 		n, r = at.schemaChild(f.name, name), nil
 		if n == nil {
-			return nil, nil, fmt.Sprintf("%q is not there%s", step, nearest.Hint(name, at.schemaNames()))
+			return nil, nil, fmt.Sprintf(
+				"%q is not there%s",
+				step,
+				nearest.Hint(name, at.schemaNames()),
+			)
 		}
 		if n.Kind == Case && n.Parent == nil { // an operation as a node
-			i := slices.IndexFunc(at.Actions, func(o *RPC) bool { return o.Name == name && o.Module == f.name })
+			i := slices.IndexFunc(at.Actions, func(o *RPC) bool {
+				return o.Name == name && o.Module == f.name
+			})
 			r = at.Actions[i]
 		}
 		at = n
@@ -348,7 +432,8 @@ func (c *compiler) noteMarked() {
 	var has func(s *statement) bool
 	has = func(s *statement) bool {
 		module, name := s.annotation()
-		return module == schemaModule && name != "annotate" && !s.parent.annotates() || slices.ContainsFunc(s.sub, has)
+		return module == schemaModule && name != "annotate" && !s.parent.annotates() ||
+			slices.ContainsFunc(s.sub, has)
 	}
 	for _, f := range c.lib.order {
 		if slices.ContainsFunc(f.moduleBodies(), has) {

@@ -12,7 +12,9 @@ type Lists interface {
 
 // apart reports whether some members of d are read by Lists.
 func (e *xeval) apart(d *Data) bool {
-	return e.lists != nil && d.Node != nil && (d.Node.Kind == Root || d.Node.listsHere && d.outsideLists())
+	return e.lists != nil &&
+		d.Node != nil &&
+		(d.Node.Kind == Root || d.Node.listsHere && d.outsideLists())
 }
 
 // outsideLists reports whether d is in no entry of a list with keys.
@@ -135,7 +137,10 @@ func keyOf(m *Node, x *xnode) *Node {
 	}
 	s := &x.args[0]
 	for _, k := range m.Keys {
-		if s.op == "child" && len(s.args) == 0 && s.name == k.Name && (s.module == "" || s.module == k.Module) {
+		if s.op == "child" &&
+			len(s.args) == 0 &&
+			s.name == k.Name &&
+			(s.module == "" || s.module == k.Module) {
 			return k
 		}
 	}

@@ -52,14 +52,27 @@ type when struct {
 
 func compileLibrary(lib *library) (*Set, error) {
 	c := &compiler{
-		lib: lib, types: map[*statement]*Type{}, active: map[*statement]bool{}, features: map[*statement]bool{}, derived: map[string][]string{},
+		lib:        lib,
+		types:      map[*statement]*Type{},
+		active:     map[*statement]bool{},
+		features:   map[*statement]bool{},
+		derived:    map[string][]string{},
 		identities: map[string]*identityTable{},
-		set:        &Set{byName: map[string]*Module{}, rpcs: map[string]*RPC{}, Root: &Node{Kind: Root, Config: true}},
+		set: &Set{
+			byName: map[string]*Module{},
+			rpcs:   map[string]*RPC{},
+			Root:   &Node{Kind: Root, Config: true},
+		},
 	}
-	c.spaces = &spaces{module: map[string]string{}, uri: map[string]string{}}
+	c.spaces = &spaces{
+		module: map[string]string{},
+		uri:    map[string]string{},
+	}
 	c.spaces.derived = c.derived
 	c.set.Root.spaces = c.spaces
-	slices.SortFunc(lib.order, func(a, b *file) int { return strings.Compare(a.nameAndRevision(), b.nameAndRevision()) })
+	slices.SortFunc(lib.order, func(a, b *file) int {
+		return strings.Compare(a.nameAndRevision(), b.nameAndRevision())
+	})
 	for _, step := range []func(){c.compileNamespaces, c.checkCycles, c.checkAnnotations, c.noteMarked, c.collectIdentities, c.buildTrees, c.applyAugments, c.applyDeviations,
 		c.annotateOthers, c.resolveNodes, c.resolveLeafrefs, c.finishAll, c.markSecrets, c.releaseStatements} {
 		if step(); len(c.faults) > 0 {
@@ -124,8 +137,14 @@ func (c *compiler) compileNamespaces() {
 func (c *compiler) buildTrees() {
 	for _, f := range c.lib.order {
 		m := &Module{
-			Name: f.name, Revision: f.revision, Namespace: firstArgument(f.stmt, "namespace"), Prefix: firstArgument(f.stmt, "prefix"),
-			Description: firstArgument(f.stmt, "description"), Source: f.source, Text: f.text, Path: f.path,
+			Name:        f.name,
+			Revision:    f.revision,
+			Namespace:   firstArgument(f.stmt, "namespace"),
+			Prefix:      firstArgument(f.stmt, "prefix"),
+			Description: firstArgument(f.stmt, "description"),
+			Source:      f.source,
+			Text:        f.text,
+			Path:        f.path,
 		}
 		for _, p := range f.parts {
 			m.Submodules = append(m.Submodules, Submodule{p.name, p.revision, p.text})
@@ -156,7 +175,10 @@ func (c *compiler) compileTop(s *statement, top *Node, m *Module, f *file) {
 		}
 	case "augment":
 		m.Implemented = true
-		c.augments = append(c.augments, &pendingAugment{stmt: s, module: f})
+		c.augments = append(c.augments, &pendingAugment{
+			stmt:   s,
+			module: f,
+		})
 	case "deviation":
 		m.Deviates = true
 	case "rpc":
@@ -189,7 +211,13 @@ func (c *compiler) checkTypedef(s *statement) {
 		if t.Base == Empty {
 			c.addFault(d, "the type empty has no default")
 		} else if why := t.canonicalizeValue(&v, &Node{Module: s.file.module.name}, true); why != "" {
-			c.addFault(d, "the default %q of the typedef %q is not of its type: %s", d.arg, s.arg, why)
+			c.addFault(
+				d,
+				"the default %q of the typedef %q is not of its type: %s",
+				d.arg,
+				s.arg,
+				why,
+			)
 		}
 	}
 }
@@ -198,7 +226,11 @@ func (c *compiler) checkTypedef(s *statement) {
 func (c *compiler) checkGroupings(s *statement) {
 	for _, g := range s.sub {
 		if g.keyword == "grouping" {
-			into := &Node{Kind: Container, Name: g.arg, Module: g.file.module.name}
+			into := &Node{
+				Kind:   Container,
+				Name:   g.arg,
+				Module: g.file.module.name,
+			}
 			kept := c.actions
 			c.compileChildren(g, into, g.file.module)
 			c.typesBelow(into)
@@ -222,9 +254,20 @@ func (c *compiler) typesBelow(n *Node) {
 }
 
 func (c *compiler) compileRPC(s *statement, f *file) *RPC {
-	r := &RPC{Module: f.name, Name: s.arg, Description: firstArgument(s, "description"), Annotations: *annotate(&Annotations{}, s)}
+	r := &RPC{
+		Module:      f.name,
+		Name:        s.arg,
+		Description: firstArgument(s, "description"),
+		Annotations: *annotate(&Annotations{}, s),
+	}
 	part := func(k Kind) *Node {
-		n := &Node{Kind: k, Name: k.String(), Module: f.name, spaces: c.spaces, raw: &raw{stmt: s}}
+		n := &Node{
+			Kind:   k,
+			Name:   k.String(),
+			Module: f.name,
+			spaces: c.spaces,
+			raw:    &raw{stmt: s},
+		}
 		if p := s.firstSub(k.String()); p != nil {
 			n.raw.stmt, n.raw.musts = p, p.subsWithKeyword("must")
 			c.compileChildren(p, n, f)
@@ -238,8 +281,15 @@ func (c *compiler) compileRPC(s *statement, f *file) *RPC {
 
 // kindsOf are the kinds of nodes by keyword.
 var kindsOf = map[string]Kind{
-	"container": Container, "list": List, "leaf": Leaf, "leaf-list": LeafList, "anydata": AnyData, "anyxml": AnyData,
-	"choice": Choice, "case": Case, "notification": Notification,
+	"container":    Container,
+	"list":         List,
+	"leaf":         Leaf,
+	"leaf-list":    LeafList,
+	"anydata":      AnyData,
+	"anyxml":       AnyData,
+	"choice":       Choice,
+	"case":         Case,
+	"notification": Notification,
 }
 
 // compileChildren compiles what is below a statement into a node, in the namespace of a module.
@@ -267,7 +317,13 @@ func (c *compiler) compileChild(s *statement, parent *Node, f *file) {
 		parent.Notifications = append(parent.Notifications, c.newNode(s, parent, f))
 		return
 	case parent.Kind == Choice && kind != Case: // the shorthand of a case with one node
-		cs := &Node{Kind: Case, Name: s.arg, Module: f.name, Parent: parent, raw: &raw{stmt: s}}
+		cs := &Node{
+			Kind:   Case,
+			Name:   s.arg,
+			Module: f.name,
+			Parent: parent,
+			raw:    &raw{stmt: s},
+		}
 		parent.Children = append(parent.Children, cs)
 		parent = cs
 	}
@@ -278,8 +334,15 @@ func (c *compiler) compileChild(s *statement, parent *Node, f *file) {
 // newNode makes a node of its statement.
 func (c *compiler) newNode(s *statement, parent *Node, f *file) *Node {
 	n := &Node{
-		Kind: kindsOf[s.keyword], Name: s.arg, Module: f.name, Description: firstArgument(s, "description"), Parent: parent, Max: math.MaxUint64,
-		Status: firstArgument(s, "status"), spaces: c.spaces, raw: &raw{stmt: s},
+		Kind:        kindsOf[s.keyword],
+		Name:        s.arg,
+		Module:      f.name,
+		Description: firstArgument(s, "description"),
+		Parent:      parent,
+		Max:         math.MaxUint64,
+		Status:      firstArgument(s, "status"),
+		spaces:      c.spaces,
+		raw:         &raw{stmt: s},
 	}
 	n.opening, n.closing = "<"+n.Name+">", "</"+n.Name+">"
 	n.bare, n.full = `"`+n.Name+`":`, `"`+n.Module+":"+n.Name+`":`
@@ -451,10 +514,16 @@ func (c *compiler) compileExpression(s *statement) *constraint {
 		c.addFault(s, "%s %q: %v", s.keyword, s.arg, err)
 		return nil
 	}
-	return &constraint{expr: x, message: firstArgument(s, "error-message"), tag: firstArgument(s, "error-app-tag")}
+	return &constraint{
+		expr:    x,
+		message: firstArgument(s, "error-message"),
+		tag:     firstArgument(s, "error-app-tag"),
+	}
 }
 
 // byPlace sorts names by the number that stands for them.
 func byPlace(m map[string]int64) []string {
-	return slices.SortedFunc(maps.Keys(m), func(a, b string) int { return cmp.Or(cmp.Compare(m[a], m[b]), strings.Compare(a, b)) })
+	return slices.SortedFunc(maps.Keys(m), func(a, b string) int {
+		return cmp.Or(cmp.Compare(m[a], m[b]), strings.Compare(a, b))
+	})
 }

@@ -40,7 +40,11 @@ func (d *Data) CheckConditions(root *Data, lists Lists) ([]Excluded, fault.List)
 	if d.Node == nil || !d.Node.constrains {
 		return nil, nil
 	}
-	k := constraintCheck{v: validator{a: &arena{}}, root: root, lists: lists}
+	k := constraintCheck{
+		v:     validator{a: &arena{}},
+		root:  root,
+		lists: lists,
+	}
 	k.checkConstraints(d)
 	_ = k.v.err()
 	return k.excluded, k.v.faults
@@ -68,7 +72,10 @@ func (k *constraintCheck) checkConstraints(d *Data) {
 		if !ok && err == nil {
 			if d.origin != Default || k.holdsEntries(d) {
 				why := fault.At(fault.Unknown, d.Path(), "it may be there only when %s", w.expr)
-				k.excluded = append(k.excluded, Excluded{At: d, Why: why})
+				k.excluded = append(k.excluded, Excluded{
+					At:  d,
+					Why: why,
+				})
 			}
 			return
 		}
@@ -101,14 +108,31 @@ func (k *constraintCheck) refers(d *Data) {
 	found := e.derefNodes([]*Data{d})
 	switch {
 	case e.err != nil:
-		k.v.addFault(fault.TooBig, d.Path(), "what %.60q refers to cannot be found: %v", d.Text(), e.err)
+		k.v.addFault(
+			fault.TooBig,
+			d.Path(),
+			"what %.60q refers to cannot be found: %v",
+			d.Text(),
+			e.err,
+		)
 	case len(found) == 0:
-		k.v.addViolation(InstanceRequired(), fault.Invalid, d.Path(), "%.60q refers to nothing: there is no such instance", d.Text())
+		k.v.addViolation(
+			InstanceRequired(),
+			fault.Invalid,
+			d.Path(),
+			"%.60q refers to nothing: there is no such instance",
+			d.Text(),
+		)
 	}
 }
 
 func (k *constraintCheck) evaluation(current *Data, module string) *xeval {
-	return &xeval{current: current, root: k.root, module: module, lists: k.lists}
+	return &xeval{
+		current: current,
+		root:    k.root,
+		module:  module,
+		lists:   k.lists,
+	}
 }
 
 // holdsEntries reports whether there are entries of lists with keys below a container which was read without them.
@@ -145,20 +169,33 @@ func (k *constraintCheck) checkRequired(d *Data) {
 		return
 	}
 	for _, m := range d.Node.members {
-		if len(m.conditions) == 0 || d.Node.Config && !m.Config || !isRequired(m) || m.Parent != nil && m.Parent.Kind == Case {
+		if len(m.conditions) == 0 ||
+			d.Node.Config && !m.Config ||
+			!isRequired(m) ||
+			m.Parent != nil && m.Parent.Kind == Case {
 			continue
 		}
 		if k.present(d, m) {
 			continue
 		}
-		absent := &Data{Node: m, kind: jObject, parent: d, name: m.Name} // in place of what is not there
+		absent := &Data{
+			Node:   m,
+			kind:   jObject,
+			parent: d,
+			name:   m.Name,
+		} // in place of what is not there
 		holds := true
 		for _, w := range m.conditions {
 			ok, err := k.holdsConstraint(w, absent)
 			holds = holds && ok && err == nil
 		}
 		if holds {
-			k.v.addFault(fault.Missing, d.Path()+"/"+m.stepName(d.Node), "the member is required when %s", m.conditions[0].expr)
+			k.v.addFault(
+				fault.Missing,
+				d.Path()+"/"+m.stepName(d.Node),
+				"the member is required when %s",
+				m.conditions[0].expr,
+			)
 		}
 	}
 }
@@ -176,12 +213,23 @@ func (k *constraintCheck) holdsConstraint(x *constraint, d *Data) (bool, error) 
 	}
 	module := d.Node.Module
 	if at == nil {
-		at = &Data{Node: &Node{Kind: Root}, kind: jObject, first: d, last: d}
+		at = &Data{
+			Node:  &Node{Kind: Root},
+			kind:  jObject,
+			first: d,
+			last:  d,
+		}
 	}
 	e := k.evaluation(at, module)
 	ok := e.evalNode(&x.expr.root, xcontext{at, 1, 1}).toBool()
 	if e.err != nil {
-		k.v.addFault(fault.TooBig, d.Path(), "the condition %s cannot be checked: %v", x.expr, e.err)
+		k.v.addFault(
+			fault.TooBig,
+			d.Path(),
+			"the condition %s cannot be checked: %v",
+			x.expr,
+			e.err,
+		)
 	}
 	return ok, e.err
 }

@@ -33,7 +33,13 @@ func (c *compiler) checkCycles() {
 		sizes[def] = -1
 		n := expand(def)
 		if sizes[def] = n; n > maxExpansion {
-			c.addFault(def, "the %s %q expands to more than %d statements", def.keyword, def.arg, maxExpansion)
+			c.addFault(
+				def,
+				"the %s %q expands to more than %d statements",
+				def.keyword,
+				def.arg,
+				maxExpansion,
+			)
 		}
 		return n
 	}
@@ -51,7 +57,12 @@ func (c *compiler) checkCycles() {
 			walk(body)
 		}
 		if n := expand(f.stmt); n > maxExpansion {
-			c.addFault(f.stmt, "the module %q expands to more than %d statements", f.name, maxExpansion)
+			c.addFault(
+				f.stmt,
+				"the module %q expands to more than %d statements",
+				f.name,
+				maxExpansion,
+			)
 		}
 	}
 }

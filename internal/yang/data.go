@@ -19,7 +19,13 @@ const (
 )
 
 var jsonNames = [...]string{
-	jObject: "an object", jArray: "an array", jString: "a string", jNumber: "a number", jTrue: "true", jFalse: "false", jNull: "null",
+	jObject: "an object",
+	jArray:  "an array",
+	jString: "a string",
+	jNumber: "a number",
+	jTrue:   "true",
+	jFalse:  "false",
+	jNull:   "null",
 }
 
 // Data is one value of an instance tree: an object, an array or a scalar. Trees
@@ -63,7 +69,9 @@ func (d *Data) All() iter.Seq[*Data] {
 }
 
 // empty reports whether d is an array without entries: no instance of its node is there.
-func (d *Data) empty() bool { return d.kind == jArray && d.first == nil }
+func (d *Data) empty() bool {
+	return d.kind == jArray && d.first == nil
+}
 
 // IsArray reports whether d is the array of a list or leaf-list.
 func (d *Data) IsArray() bool { return d.kind == jArray }
@@ -111,7 +119,13 @@ func (d *Data) addChild(c *Data) {
 // wrapInArray makes d an array with what it was as the one entry.
 func (d *Data) wrapInArray(a *arena) {
 	e := a.newData()
-	*e = Data{kind: d.kind, text: d.text, name: d.name, first: d.first, last: d.last}
+	*e = Data{
+		kind:  d.kind,
+		text:  d.text,
+		name:  d.name,
+		first: d.first,
+		last:  d.last,
+	}
 	for c := e.first; c != nil; c = c.next {
 		c.parent = e
 	}

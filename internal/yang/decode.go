@@ -56,7 +56,11 @@ func (r *RPC) DecodeInput(body []byte, o Options) ([]byte, error) {
 // inputMember returns the value of the member input.
 func (r *RPC) inputMember(a *arena, o Options, top *Data) (*Data, error) {
 	if top != nil && top.kind != jObject {
-		return nil, fault.New(fault.Malformed, "the body must be an object with the member \"input\", not %s", jsonNames[top.kind])
+		return nil, fault.New(
+			fault.Malformed,
+			"the body must be an object with the member \"input\", not %s",
+			jsonNames[top.kind],
+		)
 	}
 	var in *Data
 	if top != nil {
@@ -67,9 +71,17 @@ func (r *RPC) inputMember(a *arena, o Options, top *Data) (*Data, error) {
 			}
 			switch {
 			case name != "input" && name != r.qinput:
-				return nil, fault.At(fault.Unknown, "/"+shortName(c.name), "the body has the member \"input\" and no other")
+				return nil, fault.At(
+					fault.Unknown,
+					"/"+shortName(c.name),
+					"the body has the member \"input\" and no other",
+				)
 			case in != nil:
-				return nil, fault.At(fault.Malformed, "/"+r.Input.QName(), "the member occurs twice")
+				return nil, fault.At(
+					fault.Malformed,
+					"/"+r.Input.QName(),
+					"the member occurs twice",
+				)
 			}
 			in = c
 		}
@@ -78,10 +90,15 @@ func (r *RPC) inputMember(a *arena, o Options, top *Data) (*Data, error) {
 		in = a.newData()
 		in.kind = jObject
 		if r.NeedsInput() && top == nil {
-			return nil, fault.At(fault.Missing, "/"+r.Input.QName(), "the call needs a body with the member \"input\"")
+			return nil, fault.At(
+				fault.Missing,
+				"/"+r.Input.QName(),
+				"the call needs a body with the member \"input\"",
+			)
 		}
 	}
-	if in.kind == jNull || in.kind == jArray && in.first != nil && in.first.kind == jNull && in.first.next == nil {
+	if in.kind == jNull ||
+		in.kind == jArray && in.first != nil && in.first.kind == jNull && in.first.next == nil {
 		in.kind, in.first, in.last = jObject, nil, nil // "input": null is sent for rpcs without input
 	}
 	in.parent, in.next = nil, nil
@@ -127,7 +144,9 @@ func (r *RPC) checkOutput(a *arena, text []byte) (*Data, error) {
 	d.Node = r.Output
 	v.checkObject(d, r.Output)
 	err := v.err()
-	if slices.ContainsFunc(fault.All(err), func(f *fault.Error) bool { return f.Kind != fault.Unknown }) {
+	if slices.ContainsFunc(fault.All(err), func(f *fault.Error) bool {
+		return f.Kind != fault.Unknown
+	}) {
 		return nil, err
 	}
 	return d, err
@@ -137,18 +156,28 @@ func (r *RPC) checkOutput(a *arena, text []byte) (*Data, error) {
 // input, an output, a notification or the root. The tree is returned only when
 // there is no error, which holds every fault found (fault.All).
 func (n *Node) Decode(text []byte, o Options) (*Data, error) {
-	return decodeDocument(text, n, o, true, func(v *validator, d *Data) { v.checkObject(d, n) })
+	return decodeDocument(text, n, o, true, func(v *validator, d *Data) {
+		v.checkObject(d, n)
+	})
 }
 
 // DecodeValue reads a JSON value as an instance of n: an array for lists and
 // leaf-lists, a scalar for leaves.
 func (n *Node) DecodeValue(text []byte, o Options) (*Data, error) {
 	o.XML = false
-	return decodeDocument(text, n, o, true, func(v *validator, d *Data) { v.checkValue(d, n) })
+	return decodeDocument(text, n, o, true, func(v *validator, d *Data) {
+		v.checkValue(d, n)
+	})
 }
 
 // decodeDocument parses and checks. wrapped says that an XML document has an element for n itself.
-func decodeDocument(text []byte, n *Node, o Options, wrapped bool, by func(*validator, *Data)) (*Data, error) {
+func decodeDocument(
+	text []byte,
+	n *Node,
+	o Options,
+	wrapped bool,
+	by func(*validator, *Data),
+) (*Data, error) {
 	a := newArena(len(text))
 	var d *Data
 	var perr *fault.Error
@@ -165,7 +194,13 @@ func decodeDocument(text []byte, n *Node, o Options, wrapped bool, by func(*vali
 }
 
 // checkInstance checks d as an instance of n.
-func checkInstance(d *Data, n *Node, o Options, a *arena, by func(*validator, *Data)) (*Data, error) {
+func checkInstance(
+	d *Data,
+	n *Node,
+	o Options,
+	a *arena,
+	by func(*validator, *Data),
+) (*Data, error) {
 	d.Node, d.parent = n, o.At
 	v := validator{Options: o, a: a}
 	by(&v, d)
@@ -184,7 +219,9 @@ func DecodeAny(text []byte) (*Data, error) {
 	return d, nil
 }
 
-func isBlank(b []byte) bool { return len(bytes.TrimSpace(b)) == 0 }
+func isBlank(b []byte) bool {
+	return len(bytes.TrimSpace(b)) == 0
+}
 
 // DecodeMembers reads a JSON object whose members are children of n, as the body
 // of a request has them, and returns the children; with o.XML the document's
@@ -200,7 +237,12 @@ func (n *Node) DecodeMembers(text []byte, o Options) ([]*Data, error) {
 		for c := range d.All() {
 			c.parent, c.next = o.At, nil
 			if c.Node = n.index[c.name]; c.Node == nil {
-				v.addFault(fault.Unknown, c.Path(), "there is no such member here%s", suggestMember(c.name, n))
+				v.addFault(
+					fault.Unknown,
+					c.Path(),
+					"there is no such member here%s",
+					suggestMember(c.name, n),
+				)
 			} else if seen[c.Node] {
 				v.addFault(fault.Malformed, c.Path(), "the member occurs twice")
 			} else {
@@ -218,5 +260,10 @@ func (n *Node) DecodeMembers(text []byte, o Options) ([]*Data, error) {
 
 // IsDefault reports whether a leaf's canonical text is its default value.
 func (n *Node) IsDefault(text string) bool {
-	return n.Kind == Leaf && len(n.defs) == 1 && (&Data{kind: n.defs[0].kind, text: n.defs[0].text}).Text() == text
+	return n.Kind == Leaf &&
+		len(n.defs) == 1 &&
+		(&Data{
+			kind: n.defs[0].kind,
+			text: n.defs[0].text,
+		}).Text() == text
 }

@@ -10,7 +10,16 @@ func (n *Node) HasDefaults() bool {
 // AddDefaults adds the defaults that are in use below d (RFC 7950 section 7.6.1), of those nodes that are wanted, with
 // an origin. d must be valid.
 func (d *Data) AddDefaults(o Origin, want func(*Node) bool) {
-	v := validator{Options: Options{Defaults: true, Partial: true, Shallow: true}, a: &arena{}, origin: o, want: want}
+	v := validator{
+		Options: Options{
+			Defaults: true,
+			Partial:  true,
+			Shallow:  true,
+		},
+		a:      &arena{},
+		origin: o,
+		want:   want,
+	}
 	v.addDefaults(d)
 }
 
@@ -19,7 +28,16 @@ func (d *Data) AddDefault(n *Node, o Origin, want func(*Node) bool) *Data {
 	if !hasDefault(n) || n.Parent != nil && n.Parent.Kind == Case {
 		return nil
 	}
-	v := validator{Options: Options{Defaults: true, Partial: true, Shallow: true}, a: &arena{}, origin: o, want: want}
+	v := validator{
+		Options: Options{
+			Defaults: true,
+			Partial:  true,
+			Shallow:  true,
+		},
+		a:      &arena{},
+		origin: o,
+		want:   want,
+	}
 	v.handleAbsent(d, n, newSeenSet(d.Node), nil)
 	return d.Get(n)
 }
@@ -52,13 +70,20 @@ func (d *Data) AddContainers(want func(at *Data, n *Node) bool) {
 		return
 	}
 	for _, m := range d.Node.members {
-		if m.Kind != Container || m.Config != d.Node.Config && d.Node.Kind != Root || !m.leadsToLists() {
+		if m.Kind != Container ||
+			m.Config != d.Node.Config && d.Node.Kind != Root ||
+			!m.leadsToLists() {
 			continue
 		}
 		c := d.Get(m)
 		always := !m.Presence && (m.Parent == nil || m.Parent.Kind != Case)
 		if c == nil && (always || want(d, m)) {
-			c = &Data{Node: m, kind: jObject, name: m.Name, origin: Default}
+			c = &Data{
+				Node:   m,
+				kind:   jObject,
+				name:   m.Name,
+				origin: Default,
+			}
 			d.addChild(c)
 		}
 		if c != nil {
@@ -68,5 +93,8 @@ func (d *Data) AddContainers(want func(at *Data, n *Node) bool) {
 }
 
 func (n *Node) leadsToLists() bool {
-	return n.listsHere || slices.ContainsFunc(n.members, func(m *Node) bool { return m.Kind == Container && m.leadsToLists() })
+	return n.listsHere ||
+		slices.ContainsFunc(n.members, func(m *Node) bool {
+			return m.Kind == Container && m.leadsToLists()
+		})
 }

@@ -124,13 +124,17 @@ func (d *Data) hasKeys(keys []string) bool {
 // 4.6.1): leaves replace leaves, list entries merge by key, leaf-list values are
 // added, lists without keys and anydata are replaced. from must not be used
 // afterwards.
-func (d *Data) Merge(from *Data) { (&merging{}).mergeData(d, from) }
+func (d *Data) Merge(from *Data) {
+	(&merging{}).mergeData(d, from)
+}
 
 // merging is one merge, with how many entries of lists it has looked at.
 type merging struct{ looked int }
 
 func (m *merging) mergeData(d, from *Data) {
-	if d.Node != nil && d.Node.Kind == AnyData || d.kind != from.kind || d.kind != jObject && d.kind != jArray {
+	if d.Node != nil && d.Node.Kind == AnyData ||
+		d.kind != from.kind ||
+		d.kind != jObject && d.kind != jArray {
 		d.kind, d.text, d.typ, d.first, d.last = from.kind, from.text, from.typ, from.first, from.last
 		for c := d.first; c != nil; c = c.next {
 			c.parent = d
@@ -213,7 +217,9 @@ func (d *Data) entryIdentity() string {
 // returns it in canonical form. d stands where it is: its parent is kept.
 func (d *Data) Check(o Options) (*Data, error) {
 	o.At = d.parent
-	return decodeDocument(d.Append(nil, Canonical), d.Node, o, true, func(v *validator, c *Data) { v.checkInstance(c, d.Node) })
+	return decodeDocument(d.Append(nil, Canonical), d.Node, o, true, func(v *validator, c *Data) {
+		v.checkInstance(c, d.Node)
+	})
 }
 
 // CheckEntries checks what concerns the entries of a list's array together:

@@ -25,7 +25,11 @@ func (c *compiler) expandUses(s *statement, parent *Node, f *file) {
 	from := len(parent.Children)
 	c.compileChildren(g, parent, f)
 	added := func() *Node {
-		return &Node{Children: parent.Children[from:], Actions: parent.Actions, Notifications: parent.Notifications}
+		return &Node{
+			Children:      parent.Children[from:],
+			Actions:       parent.Actions,
+			Notifications: parent.Notifications,
+		}
 	}
 	if w := s.firstSub("when"); w != nil {
 		for _, n := range added().Children {
@@ -69,7 +73,9 @@ func (c *compiler) refineNode(n *Node, r *statement) {
 // detach takes a node out of its parent.
 func (n *Node) detach() {
 	if n.Parent != nil {
-		n.Parent.Children = slices.DeleteFunc(n.Parent.Children, func(o *Node) bool { return o == n })
+		n.Parent.Children = slices.DeleteFunc(n.Parent.Children, func(o *Node) bool {
+			return o == n
+		})
 	}
 }
 
@@ -113,7 +119,12 @@ func (n *Node) schemaChild(module, name string) *Node {
 
 // asNode is an operation as a node whose children are input and output.
 func (r *RPC) asNode() *Node {
-	return &Node{Kind: Case, Name: r.Name, Module: r.Module, Children: []*Node{r.Input, r.Output}}
+	return &Node{
+		Kind:     Case,
+		Name:     r.Name,
+		Module:   r.Module,
+		Children: []*Node{r.Input, r.Output},
+	}
 }
 
 // definedAt is the place of a node's statement.

@@ -30,7 +30,11 @@ func (c *compiler) isFeatureSupported(def *statement) bool {
 // holdsIfFeature evaluates the expression of an if-feature (RFC 7950 section 7.20.2).
 func (c *compiler) holdsIfFeature(s *statement) bool {
 	text := strings.NewReplacer("(", " ( ", ")", " ) ").Replace(s.arg)
-	e := featureExpression{c: c, stmt: s, words: strings.Fields(text)}
+	e := featureExpression{
+		c:     c,
+		stmt:  s,
+		words: strings.Fields(text),
+	}
 	if len(e.words) != 1 && s.file.old {
 		c.addFault(s, "an expression in if-feature needs yang-version 1.1")
 		return false

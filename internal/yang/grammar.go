@@ -56,10 +56,13 @@ var grammar = func() map[string]allowed {
 		"deviation":    "deviate+ " + documented,
 		"deviate":      "units? must* unique* default* config? mandatory? min-elements? max-elements? type?",
 		"type":         "range? length? pattern* enum* bit* fraction-digits? path? require-instance? base* type*",
-		"range":        messages, "length": messages, "must": messages,
-		"pattern": "modifier? " + messages,
-		"enum":    "value? " + stated, "bit": "position? " + stated,
-		"when": documented,
+		"range":        messages,
+		"length":       messages,
+		"must":         messages,
+		"pattern":      "modifier? " + messages,
+		"enum":         "value? " + stated,
+		"bit":          "position? " + stated,
+		"when":         documented,
 	} {
 		a := allowed{}
 		for part := range strings.FieldsSeq(list) {
@@ -76,18 +79,30 @@ var grammar = func() map[string]allowed {
 }()
 
 // since11 are the statements that modules of version 1 do not know.
-var since11 = map[string]bool{"action": true, "anydata": true, "modifier": true}
+var since11 = map[string]bool{
+	"action":   true,
+	"anydata":  true,
+	"modifier": true,
+}
 
 // forms are what the arguments of some statements must be.
 var forms = map[string]*regexp.Regexp{
-	"yang-version": regexp.MustCompile(`^(1|1\.1)$`), "config": regexp.MustCompile(`^(true|false)$`), "mandatory": regexp.MustCompile(`^(true|false)$`),
-	"require-instance": regexp.MustCompile(`^(true|false)$`), "yin-element": regexp.MustCompile(`^(true|false)$`),
-	"ordered-by": regexp.MustCompile(`^(user|system)$`), "status": regexp.MustCompile(`^(current|deprecated|obsolete)$`),
-	"min-elements": regexp.MustCompile(`^(0|[1-9][0-9]*)$`), "max-elements": regexp.MustCompile(`^(unbounded|[1-9][0-9]*)$`),
-	"revision": regexp.MustCompile(`^\d{4}-\d{2}-\d{2}$`), "revision-date": regexp.MustCompile(`^\d{4}-\d{2}-\d{2}$`),
-	"modifier": regexp.MustCompile(`^invert-match$`), "fraction-digits": regexp.MustCompile(`^([1-9]|1[0-8])$`),
-	"deviate": regexp.MustCompile(`^(not-supported|add|replace|delete)$`), "position": regexp.MustCompile(`^(0|[1-9][0-9]*)$`),
-	"value": regexp.MustCompile(`^(0|-?[1-9][0-9]*)$`),
+	"yang-version":     regexp.MustCompile(`^(1|1\.1)$`),
+	"config":           regexp.MustCompile(`^(true|false)$`),
+	"mandatory":        regexp.MustCompile(`^(true|false)$`),
+	"require-instance": regexp.MustCompile(`^(true|false)$`),
+	"yin-element":      regexp.MustCompile(`^(true|false)$`),
+	"ordered-by":       regexp.MustCompile(`^(user|system)$`),
+	"status":           regexp.MustCompile(`^(current|deprecated|obsolete)$`),
+	"min-elements":     regexp.MustCompile(`^(0|[1-9][0-9]*)$`),
+	"max-elements":     regexp.MustCompile(`^(unbounded|[1-9][0-9]*)$`),
+	"revision":         regexp.MustCompile(`^\d{4}-\d{2}-\d{2}$`),
+	"revision-date":    regexp.MustCompile(`^\d{4}-\d{2}-\d{2}$`),
+	"modifier":         regexp.MustCompile(`^invert-match$`),
+	"fraction-digits":  regexp.MustCompile(`^([1-9]|1[0-8])$`),
+	"deviate":          regexp.MustCompile(`^(not-supported|add|replace|delete)$`),
+	"position":         regexp.MustCompile(`^(0|[1-9][0-9]*)$`),
+	"value":            regexp.MustCompile(`^(0|-?[1-9][0-9]*)$`),
 }
 
 // checkGrammar reports what of a module's text is not YANG, at any depth.
@@ -130,7 +145,9 @@ func (f *file) checkGrammar() fault.List {
 }
 
 // withoutArgument are the two statements that have none.
-func withoutArgument(keyword string) bool { return keyword == "input" || keyword == "output" }
+func withoutArgument(keyword string) bool {
+	return keyword == "input" || keyword == "output"
+}
 
 var identified = regexp.MustCompile(`^(module|submodule|import|include|belongs-to|prefix|extension|argument|feature|identity|typedef|grouping|container|leaf|leaf-list|list|choice|case|anydata|anyxml|rpc|action|notification|bit)$`)
 

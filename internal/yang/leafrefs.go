@@ -28,7 +28,12 @@ func (c *compiler) resolveLeafrefs() {
 		}
 		if len(later) == len(left) {
 			for _, r := range later {
-				c.addFault(r.typ.path, "the leafref %q of %q refers to itself in a circle", r.typ.Path, r.node.Name)
+				c.addFault(
+					r.typ.path,
+					"the leafref %q of %q refers to itself in a circle",
+					r.typ.Path,
+					r.node.Name,
+				)
 			}
 			return
 		}
@@ -36,7 +41,12 @@ func (c *compiler) resolveLeafrefs() {
 	}
 	for _, r := range c.refs {
 		if r.typ.Target != nil && r.typ.Final().Base == Leafref {
-			c.addFault(r.typ.path, "the leafref %q of %q refers to itself in a circle", r.typ.Path, r.node.Name)
+			c.addFault(
+				r.typ.path,
+				"the leafref %q of %q refers to itself in a circle",
+				r.typ.Path,
+				r.node.Name,
+			)
 		}
 	}
 }

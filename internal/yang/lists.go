@@ -29,7 +29,12 @@ func (c *compiler) resolveList(n *Node) {
 			case leaf.raw != nil && (len(leaf.raw.whens) > 0 || k.file.old && leaf.Type.Base == Empty):
 				c.addFault(k, "the key %q of list %q can be absent, or has no value", local, n.Name)
 			case leaf.Config != n.Config:
-				c.addFault(k, "the key %q of list %q must have the same config as the list", local, n.Name)
+				c.addFault(
+					k,
+					"the key %q of list %q must have the same config as the list",
+					local,
+					n.Name,
+				)
 			}
 			leaf.Mandatory, leaf.key, leaf.Default = true, true, nil
 			n.Keys = append(n.Keys, leaf)
@@ -201,7 +206,18 @@ func (c *compiler) flattenChildren(n, at *Node, clash map[string]bool) {
 				if place.defined == nil {
 					place = o
 				}
-				c.faults = append(c.faults, fault.At(fault.Invalid, place.definedAt(), "two nodes in %[2]s %[3]q have the name %[1]q: the other is at %[4]s", child.QName(), n.Kind, n.Name, o.definedAt()))
+				c.faults = append(
+					c.faults,
+					fault.At(
+						fault.Invalid,
+						place.definedAt(),
+						"two nodes in %[2]s %[3]q have the name %[1]q: the other is at %[4]s",
+						child.QName(),
+						n.Kind,
+						n.Name,
+						o.definedAt(),
+					),
+				)
 			}
 		}
 		n.index[child.Name] = child

@@ -86,7 +86,13 @@ func RPCNames(module, path string, text []byte) ([]string, error) {
 		return nil, err
 	}
 	if f.name != module {
-		return nil, fault.At(fault.Invalid, path, "the file holds %q, not the module %q", f.name, module)
+		return nil, fault.At(
+			fault.Invalid,
+			path,
+			"the file holds %q, not the module %q",
+			f.name,
+			module,
+		)
 	}
 	var names []string
 	for _, s := range f.stmt.subsWithKeyword("rpc") {

@@ -4,7 +4,9 @@ import "slices"
 
 // mattersWhenAbsent reports whether the absence of a node means something: it is required,
 // or a default stands for it.
-func mattersWhenAbsent(n *Node) bool { return isRequired(n) || hasDefault(n) }
+func mattersWhenAbsent(n *Node) bool {
+	return isRequired(n) || hasDefault(n)
+}
 
 // isRequired reports whether an instance without the node is invalid.
 func isRequired(n *Node) bool {
@@ -78,7 +80,14 @@ func (c *compiler) parseDefaults(n *Node) {
 			d.kind = jNull
 		}
 		if why := n.Type.canonicalizeValue(&d, n, true); why != "" {
-			c.addFault(n.defaultsAt[i], "the default %q of %s %q is not of its type: %s", s, n.Kind, n.QName(), why)
+			c.addFault(
+				n.defaultsAt[i],
+				"the default %q of %s %q is not of its type: %s",
+				s,
+				n.Kind,
+				n.QName(),
+				why,
+			)
 			continue
 		}
 		n.defs = append(n.defs, defaultValue{d.kind, d.text, d.typ})

@@ -32,8 +32,17 @@ const (
 )
 
 var kindNames = [...]string{
-	Container: "container", List: "list", Leaf: "leaf", LeafList: "leaf-list", AnyData: "anydata", Choice: "choice",
-	Case: "case", Input: "input", Output: "output", Notification: "notification", Root: "root",
+	Container:    "container",
+	List:         "list",
+	Leaf:         "leaf",
+	LeafList:     "leaf-list",
+	AnyData:      "anydata",
+	Choice:       "choice",
+	Case:         "case",
+	Input:        "input",
+	Output:       "output",
+	Notification: "notification",
+	Root:         "root",
 }
 
 // String returns the YANG keyword.
@@ -98,20 +107,28 @@ type Node struct {
 
 // Member returns the data child with a JSON member name: bare, or prefixed with
 // its module's name. It returns nil for an unknown name.
-func (n *Node) Member(name string) *Node { return n.index[name] }
+func (n *Node) Member(name string) *Node {
+	return n.index[name]
+}
 
 // Members returns the data children, those inside choices included, in schema
 // order. The slice must not be changed.
 func (n *Node) Members() []*Node { return n.members }
 
 // IsList reports whether instances of the node are a JSON array.
-func (n *Node) IsList() bool { return n.Kind == List || n.Kind == LeafList }
+func (n *Node) IsList() bool {
+	return n.Kind == List || n.Kind == LeafList
+}
 
 // IsLeaf reports whether the node holds values rather than members.
-func (n *Node) IsLeaf() bool { return n.Kind == Leaf || n.Kind == LeafList }
+func (n *Node) IsLeaf() bool {
+	return n.Kind == Leaf || n.Kind == LeafList
+}
 
 // Keyed reports whether the node is a list with keys.
-func (n *Node) Keyed() bool { return n.Kind == List && len(n.Keys) > 0 }
+func (n *Node) Keyed() bool {
+	return n.Kind == List && len(n.Keys) > 0
+}
 
 // HasReferences reports whether the node is a configured leafref to something that must exist, or has
 // some below it.
@@ -202,10 +219,14 @@ type Set struct {
 func (s *Set) Modules() []*Module { return s.modules }
 
 // Module returns the module of a name, the newest revision; nil if unknown.
-func (s *Set) Module(name string) *Module { return s.byName[name] }
+func (s *Set) Module(name string) *Module {
+	return s.byName[name]
+}
 
 // RPC returns the rpc module:name, nil if it does not exist.
-func (s *Set) RPC(module, name string) *RPC { return s.rpcs[module+":"+name] }
+func (s *Set) RPC(module, name string) *RPC {
+	return s.rpcs[module+":"+name]
+}
 
 // Data returns the top-level data node of a module, nil if it does not exist.
 func (s *Set) Data(module, name string) *Node {

@@ -55,7 +55,10 @@ type span struct{ min, max number }
 type spans []span
 
 func (s spans) containsNumber(v number) bool {
-	return len(s) == 0 || slices.ContainsFunc(s, func(r span) bool { return r.min.compare(v) <= 0 && v.compare(r.max) <= 0 })
+	return len(s) == 0 ||
+		slices.ContainsFunc(s, func(r span) bool {
+			return r.min.compare(v) <= 0 && v.compare(r.max) <= 0
+		})
 }
 
 func (s spans) formatSpans(digits int) string {
@@ -88,7 +91,9 @@ func parseSpans(text string, digits int, outer spans) (out spans, why string) {
 		if r.min.compare(r.max) > 0 || len(out) > 0 && out[len(out)-1].max.compare(r.min) >= 0 {
 			return nil, "the intervals of " + strconv.Quote(text) + " must ascend"
 		}
-		if !slices.ContainsFunc(outer.joined(), func(o span) bool { return o.min.compare(r.min) <= 0 && r.max.compare(o.max) <= 0 }) {
+		if !slices.ContainsFunc(outer.joined(), func(o span) bool {
+			return o.min.compare(r.min) <= 0 && r.max.compare(o.max) <= 0
+		}) {
 			return nil, strconv.Quote(strings.TrimSpace(part)) + " is not within what the type allows, " + outer.formatSpans(digits)
 		}
 		out = append(out, r)
@@ -101,7 +106,10 @@ func (s spans) joined() spans {
 	var out spans
 	for _, r := range s {
 		n := len(out)
-		if n > 0 && !out[n-1].max.Negative && !r.min.Negative && out[n-1].max.Value+1 == r.min.Value {
+		if n > 0 &&
+			!out[n-1].max.Negative &&
+			!r.min.Negative &&
+			out[n-1].max.Value+1 == r.min.Value {
 			out[n-1].max = r.max
 			continue
 		}
@@ -127,7 +135,9 @@ func parseBound(s string, digits int, outer spans) (number, bool) {
 func parseDecimalNumber(s string, digits int) (number, bool) {
 	whole, frac, point := strings.Cut(s, ".")
 	frac = strings.TrimRight(frac, "0")
-	if point && strings.HasSuffix(s, ".") || len(frac) > digits || strings.Trim(frac, "0123456789") != "" {
+	if point && strings.HasSuffix(s, ".") ||
+		len(frac) > digits ||
+		strings.Trim(frac, "0123456789") != "" {
 		return number{}, false
 	}
 	if _, ok := wholeNumber(whole); !ok {
@@ -139,8 +149,15 @@ func parseDecimalNumber(s string, digits int) (number, bool) {
 
 // limits are what the built-in types allow.
 var limits = map[Base]spans{
-	Int8: signedRange(8), Int16: signedRange(16), Int32: signedRange(32), Int64: signedRange(64),
-	Uint8: unsignedRange(8), Uint16: unsignedRange(16), Uint32: unsignedRange(32), Uint64: unsignedRange(64), Decimal64: signedRange(64),
+	Int8:      signedRange(8),
+	Int16:     signedRange(16),
+	Int32:     signedRange(32),
+	Int64:     signedRange(64),
+	Uint8:     unsignedRange(8),
+	Uint16:    unsignedRange(16),
+	Uint32:    unsignedRange(32),
+	Uint64:    unsignedRange(64),
+	Decimal64: signedRange(64),
 }
 
 func signedRange(bits int) spans {

@@ -10,7 +10,11 @@ const (
 	Default
 )
 
-var originNames = [...]string{Intended: "intended", Learned: "learned", Default: "default"}
+var originNames = [...]string{
+	Intended: "intended",
+	Learned:  "learned",
+	Default:  "default",
+}
 
 // String is the name of the identity of ietf-origin.
 func (o Origin) String() string { return originNames[o] }

@@ -19,7 +19,9 @@ const (
 
 // Paged reports whether the output of an RPC comes in pages.
 func (r *RPC) Paged() bool {
-	return r.Input.childNamed(r.Module, leafLimit) != nil && r.Input.childNamed(r.Module, leafCursor) != nil && r.Output.childNamed(r.Module, leafNext) != nil
+	return r.Input.childNamed(r.Module, leafLimit) != nil &&
+		r.Input.childNamed(r.Module, leafCursor) != nil &&
+		r.Output.childNamed(r.Module, leafNext) != nil
 }
 
 // Pages makes one output of the pages of an RPC: the entries of a list that several pages have follow each other.
@@ -42,16 +44,34 @@ type Pages struct {
 
 // NewPages reads the input of a call, in canonical form.
 func (r *RPC) NewPages(input []byte, s Style, xml bool) (*Pages, error) {
-	p := &Pages{RPC: r, Style: s, XML: xml, input: map[string]json.RawMessage{}, seen: map[*Node]bool{}}
+	p := &Pages{
+		RPC:   r,
+		Style: s,
+		XML:   xml,
+		input: map[string]json.RawMessage{},
+		seen:  map[*Node]bool{},
+	}
 	if len(input) > 0 {
 		if err := json.Unmarshal(input, &p.input); err != nil {
-			return nil, fault.Wrap(fault.Internal, err, "the input of %s:%s cannot be read", r.Module, r.Name)
+			return nil, fault.Wrap(
+				fault.Internal,
+				err,
+				"the input of %s:%s cannot be read",
+				r.Module,
+				r.Name,
+			)
 		}
 	}
 	if limit := p.input[leafLimit]; limit != nil {
 		p.limited = true
 		if err := json.Unmarshal(limit, &p.left); err != nil {
-			return nil, fault.Wrap(fault.Internal, err, "limit of %s:%s cannot be read", r.Module, r.Name)
+			return nil, fault.Wrap(
+				fault.Internal,
+				err,
+				"limit of %s:%s cannot be read",
+				r.Module,
+				r.Name,
+			)
 		}
 	}
 	return p, nil
@@ -110,7 +130,11 @@ func (p *Pages) countEntries(d *Data) (next *Data, err error) {
 			continue
 		}
 		if p.seen[c.Node] && (c.Node != p.open || members > 0) {
-			return nil, fault.New(fault.Internal, "%s is in two pages, and not at the end of one and the beginning of the next", c.Node.QName())
+			return nil, fault.New(
+				fault.Internal,
+				"%s is in two pages, and not at the end of one and the beginning of the next",
+				c.Node.QName(),
+			)
 		}
 		if c.IsArray() {
 			entries += c.Len()
@@ -124,7 +148,11 @@ func (p *Pages) countEntries(d *Data) (next *Data, err error) {
 		}
 	}
 	if next != nil && (next.text == "" || next.text == p.cursor) {
-		return nil, fault.New(fault.Internal, "the pages do not end: the cursor %.80q is repeated", next.text)
+		return nil, fault.New(
+			fault.Internal,
+			"the pages do not end: the cursor %.80q is repeated",
+			next.text,
+		)
 	}
 	return next, nil
 }

@@ -34,7 +34,11 @@ func parseJSON(text string, lenient bool, a *arena) (*Data, *fault.Error) {
 		return nil, fault.New(fault.Malformed, "the text is not UTF-8")
 	}
 	if r := nonCharacter(text); r != 0 {
-		return nil, fault.New(fault.Malformed, "the text has the character U+%04X, which YANG does not allow", r)
+		return nil, fault.New(
+			fault.Malformed,
+			"the text has the character U+%04X, which YANG does not allow",
+			r,
+		)
 	}
 	p := parser{s: text, a: a}
 	d := p.readDocument()
@@ -71,7 +75,9 @@ func nonCharacter(text string) rune {
 	return 0
 }
 
-func isNonCharacter(r rune) bool { return r&0xfffe == 0xfffe || r >= 0xfdd0 && r <= 0xfdef }
+func isNonCharacter(r rune) bool {
+	return r&0xfffe == 0xfffe || r >= 0xfdd0 && r <= 0xfdef
+}
 
 func (p *parser) readDocument() *Data {
 	d := p.readValue()
@@ -93,7 +99,13 @@ func (p *parser) recordFault(format string, args ...any) {
 	pos := min(p.pos, len(p.s))
 	line := 1 + strings.Count(p.s[:pos], "\n")
 	column := 1 + utf8.RuneCountInString(p.s[1+strings.LastIndexByte(p.s[:pos], '\n'):pos])
-	p.err = fault.New(fault.Malformed, "line %d, column %d: %s", line, column, fmt.Sprintf(format, args...))
+	p.err = fault.New(
+		fault.Malformed,
+		"line %d, column %d: %s",
+		line,
+		column,
+		fmt.Sprintf(format, args...),
+	)
 }
 
 func (p *parser) skipBlanks() {

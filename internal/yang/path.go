@@ -135,7 +135,12 @@ type pathParser struct {
 }
 
 func (p *pathParser) syntaxError() error {
-	return fault.New(fault.Invalid, "%.60q is not an instance-identifier: wrong at character %d", p.s, p.pos+1)
+	return fault.New(
+		fault.Invalid,
+		"%.60q is not an instance-identifier: wrong at character %d",
+		p.s,
+		p.pos+1,
+	)
 }
 
 func (p *pathParser) takeByte(c byte) bool {

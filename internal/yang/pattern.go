@@ -65,7 +65,11 @@ func compilePattern(xsd string) (*regexp.Regexp, error) {
 
 // classEscapes are the multi-character escapes of XSD, as the inside of a class.
 var classEscapes = map[byte]string{
-	'd': `\p{Nd}`, 's': ` \t\n\r`, 'i': `\p{L}_:`, 'c': `\p{L}\p{Nd}\-._:`, 'w': `\p{L}\p{M}\p{N}\p{S}`,
+	'd': `\p{Nd}`,
+	's': ` \t\n\r`,
+	'i': `\p{L}_:`,
+	'c': `\p{L}\p{Nd}\-._:`,
+	'w': `\p{L}\p{M}\p{N}\p{S}`,
 }
 
 // translateEscape translates the escape whose letter is at *i.

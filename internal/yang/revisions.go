@@ -17,7 +17,10 @@ type library struct {
 }
 
 func newLibrary() *library {
-	return &library{byFull: map[string]*file{}, byName: map[string][]*file{}}
+	return &library{
+		byFull: map[string]*file{},
+		byName: map[string][]*file{},
+	}
 }
 
 // addFile takes a file in. The same revision shipped twice is shared when both texts
@@ -41,11 +44,19 @@ func (lib *library) addFile(f *file) error {
 }
 
 // prose are the statements that do not change what a module means.
-var prose = map[string]bool{"description": true, "reference": true, "organization": true, "contact": true, "revision": true}
+var prose = map[string]bool{
+	"description":  true,
+	"reference":    true,
+	"organization": true,
+	"contact":      true,
+	"revision":     true,
+}
 
 // sameMeaning compares two statements, prose and white space left out.
 func sameMeaning(a, b *statement) bool {
-	return a.keyword == b.keyword && a.arg == b.arg && slices.EqualFunc(meaningfulStatements(a), meaningfulStatements(b), sameMeaning)
+	return a.keyword == b.keyword &&
+		a.arg == b.arg &&
+		slices.EqualFunc(meaningfulStatements(a), meaningfulStatements(b), sameMeaning)
 }
 
 func meaningfulStatements(s *statement) []*statement {
@@ -76,7 +87,17 @@ func (lib *library) resolveImports() fault.List {
 					key := s.keyword + " " + s.arg
 					o := f.defs[key]
 					if o != nil && o != s {
-						l = append(l, faultAt(s, "the %s %q is there already: %s:%d", s.keyword, s.arg, o.file.path, o.line))
+						l = append(
+							l,
+							faultAt(
+								s,
+								"the %s %q is there already: %s:%d",
+								s.keyword,
+								s.arg,
+								o.file.path,
+								o.line,
+							),
+						)
 					}
 					f.defs[key] = s
 				}
@@ -86,7 +107,13 @@ func (lib *library) resolveImports() fault.List {
 	return append(l, lib.checkRevisions()...)
 }
 
-var definitions = map[string]bool{"typedef": true, "grouping": true, "identity": true, "feature": true, "extension": true}
+var definitions = map[string]bool{
+	"typedef":   true,
+	"grouping":  true,
+	"identity":  true,
+	"feature":   true,
+	"extension": true,
+}
 
 // includeSubmodules takes in the submodules that a part of a module includes.
 func (lib *library) includeSubmodules(f, part *file, seen map[string]bool) fault.List {
@@ -99,17 +126,37 @@ func (lib *library) includeSubmodules(f, part *file, seen map[string]bool) fault
 		var found *file
 		for _, p := range lib.parts {
 			rev := firstArgument(s, "revision-date")
-			if p.name == s.arg && p.source == f.source && (rev == "" && (found == nil || p.revision > found.revision) || rev != "" && p.revision == rev) {
+			if p.name == s.arg &&
+				p.source == f.source &&
+				(rev == "" && (found == nil || p.revision > found.revision) || rev != "" && p.revision == rev) {
 				found = p
 			}
 		}
 		switch {
 		case found == nil:
-			l = append(l, faultAt(s, "the submodule %q is not there: ship it with the module", fullName(s.arg, firstArgument(s, "revision-date"))))
+			l = append(
+				l,
+				faultAt(
+					s,
+					"the submodule %q is not there: ship it with the module",
+					fullName(s.arg, firstArgument(s, "revision-date")),
+				),
+			)
 		case firstArgument(found.stmt, "belongs-to") != f.name:
-			l = append(l, faultAt(s, "the submodule %q belongs to the module %q", s.arg, firstArgument(found.stmt, "belongs-to")))
+			l = append(
+				l,
+				faultAt(
+					s,
+					"the submodule %q belongs to the module %q",
+					s.arg,
+					firstArgument(found.stmt, "belongs-to"),
+				),
+			)
 		case found.module != nil:
-			l = append(l, faultAt(s, "the submodule %q is a part of two revisions of its module", s.arg))
+			l = append(
+				l,
+				faultAt(s, "the submodule %q is a part of two revisions of its module", s.arg),
+			)
 		default:
 			found.module = f
 			f.parts = append(f.parts, found)
@@ -128,7 +175,15 @@ func (lib *library) resolveImport(f *file, imp *importOf) fault.List {
 	}
 	got := lib.pickRevision(f, imp)
 	if got == nil {
-		return append(l, faultAt(imp.stmt, "the module %q is not there: ship it with the plugin%s", fullName(imp.module, imp.revision), lib.describeRevisions(imp.module)))
+		return append(
+			l,
+			faultAt(
+				imp.stmt,
+				"the module %q is not there: ship it with the plugin%s",
+				fullName(imp.module, imp.revision),
+				lib.describeRevisions(imp.module),
+			),
+		)
 	}
 	if f.prefixes[imp.prefix] != nil {
 		return append(l, faultAt(imp.stmt, "the prefix %q is there already", imp.prefix))
@@ -169,8 +224,19 @@ func (lib *library) describeRevisions(module string) string {
 
 // typesOnly are the statements of modules that may be there in two revisions.
 var typesOnly = map[string]bool{
-	"yang-version": true, "namespace": true, "prefix": true, "import": true, "typedef": true, "grouping": true,
-	"feature": true, "extension": true, "description": true, "reference": true, "organization": true, "contact": true, "revision": true,
+	"yang-version": true,
+	"namespace":    true,
+	"prefix":       true,
+	"import":       true,
+	"typedef":      true,
+	"grouping":     true,
+	"feature":      true,
+	"extension":    true,
+	"description":  true,
+	"reference":    true,
+	"organization": true,
+	"contact":      true,
+	"revision":     true,
 }
 
 // checkRevisions refuses two revisions of a module that defines more than types
@@ -188,7 +254,10 @@ func (lib *library) checkRevisions() fault.List {
 					continue
 				}
 				l = append(l, faultAt(s, "the module is there in several revisions (%s): only modules of types and groupings may be, this one has the %s %q",
-					strings.TrimSuffix(strings.TrimPrefix(lib.describeRevisions(name), " (there is "), ")"), s.keyword, s.arg))
+					strings.TrimSuffix(
+						strings.TrimPrefix(lib.describeRevisions(name), " (there is "),
+						")",
+					), s.keyword, s.arg))
 				break
 			}
 		}

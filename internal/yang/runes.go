@@ -61,10 +61,18 @@ func parseClass(xsd string, at int) (set runes, end int, err error) {
 			return nil, 0, err
 		}
 		i = next
-		if len(item) == 1 && item[0][0] == item[0][1] && i+1 < len(xsd) && xsd[i] == '-' && xsd[i+1] != ']' && xsd[i+1] != '[' {
+		if len(item) == 1 &&
+			item[0][0] == item[0][1] &&
+			i+1 < len(xsd) &&
+			xsd[i] == '-' &&
+			xsd[i+1] != ']' &&
+			xsd[i+1] != '[' {
 			high, next, err := classItem(xsd, i+1)
 			if err != nil || len(high) != 1 || high[0][0] != high[0][1] || high[0][0] < item[0][0] {
-				return nil, 0, fmt.Errorf("%q has a range whose end is no character, or before its begin", xsd)
+				return nil, 0, fmt.Errorf(
+					"%q has a range whose end is no character, or before its begin",
+					xsd,
+				)
 			}
 			item[0][1], i = high[0][0], next
 		}
@@ -103,8 +111,12 @@ func classItem(xsd string, i int) (runes, int, error) {
 	set, ok := map[byte]func() runes{
 		'd': func() runes { return runesOfTables(unicode.Nd) },
 		's': func() runes { return runes{{'\t', '\n'}, {'\r', '\r'}, {' ', ' '}} },
-		'w': func() runes { return runesOfTables(unicode.L, unicode.M, unicode.N, unicode.S) },
-		'i': func() runes { return runesOfTables(unicode.L).union(runes{{':', ':'}, {'_', '_'}}) },
+		'w': func() runes {
+			return runesOfTables(unicode.L, unicode.M, unicode.N, unicode.S)
+		},
+		'i': func() runes {
+			return runesOfTables(unicode.L).union(runes{{':', ':'}, {'_', '_'}})
+		},
 		'c': func() runes {
 			return runesOfTables(unicode.L, unicode.Nd).union(runes{{'-', '.'}, {':', ':'}, {'_', '_'}})
 		},
@@ -121,14 +133,36 @@ func classItem(xsd string, i int) (runes, int, error) {
 
 // blocks are the Unicode blocks that published modules name.
 var blocks = map[string][2]rune{
-	"BasicLatin": {0, 0x7f}, "Latin-1Supplement": {0x80, 0xff}, "LatinExtended-A": {0x100, 0x17f}, "LatinExtended-B": {0x180, 0x24f},
-	"IPAExtensions": {0x250, 0x2af}, "SpacingModifierLetters": {0x2b0, 0x2ff}, "CombiningDiacriticalMarks": {0x300, 0x36f},
-	"Greek": {0x370, 0x3ff}, "GreekandCoptic": {0x370, 0x3ff}, "Cyrillic": {0x400, 0x4ff}, "Armenian": {0x530, 0x58f}, "Hebrew": {0x590, 0x5ff},
-	"Arabic": {0x600, 0x6ff}, "Devanagari": {0x900, 0x97f}, "Thai": {0xe00, 0xe7f}, "HangulJamo": {0x1100, 0x11ff},
-	"LatinExtendedAdditional": {0x1e00, 0x1eff}, "GreekExtended": {0x1f00, 0x1fff}, "GeneralPunctuation": {0x2000, 0x206f},
-	"CurrencySymbols": {0x20a0, 0x20cf}, "LetterlikeSymbols": {0x2100, 0x214f}, "NumberForms": {0x2150, 0x218f}, "Arrows": {0x2190, 0x21ff},
-	"MathematicalOperators": {0x2200, 0x22ff}, "BoxDrawing": {0x2500, 0x257f}, "Hiragana": {0x3040, 0x309f}, "Katakana": {0x30a0, 0x30ff},
-	"CJKUnifiedIdeographs": {0x4e00, 0x9fff}, "HangulSyllables": {0xac00, 0xd7a3}, "PrivateUse": {0xe000, 0xf8ff},
+	"BasicLatin":                {0, 0x7f},
+	"Latin-1Supplement":         {0x80, 0xff},
+	"LatinExtended-A":           {0x100, 0x17f},
+	"LatinExtended-B":           {0x180, 0x24f},
+	"IPAExtensions":             {0x250, 0x2af},
+	"SpacingModifierLetters":    {0x2b0, 0x2ff},
+	"CombiningDiacriticalMarks": {0x300, 0x36f},
+	"Greek":                     {0x370, 0x3ff},
+	"GreekandCoptic":            {0x370, 0x3ff},
+	"Cyrillic":                  {0x400, 0x4ff},
+	"Armenian":                  {0x530, 0x58f},
+	"Hebrew":                    {0x590, 0x5ff},
+	"Arabic":                    {0x600, 0x6ff},
+	"Devanagari":                {0x900, 0x97f},
+	"Thai":                      {0xe00, 0xe7f},
+	"HangulJamo":                {0x1100, 0x11ff},
+	"LatinExtendedAdditional":   {0x1e00, 0x1eff},
+	"GreekExtended":             {0x1f00, 0x1fff},
+	"GeneralPunctuation":        {0x2000, 0x206f},
+	"CurrencySymbols":           {0x20a0, 0x20cf},
+	"LetterlikeSymbols":         {0x2100, 0x214f},
+	"NumberForms":               {0x2150, 0x218f},
+	"Arrows":                    {0x2190, 0x21ff},
+	"MathematicalOperators":     {0x2200, 0x22ff},
+	"BoxDrawing":                {0x2500, 0x257f},
+	"Hiragana":                  {0x3040, 0x309f},
+	"Katakana":                  {0x30a0, 0x30ff},
+	"CJKUnifiedIdeographs":      {0x4e00, 0x9fff},
+	"HangulSyllables":           {0xac00, 0xd7a3},
+	"PrivateUse":                {0xe000, 0xf8ff},
 }
 
 // namedSet is a category of Unicode, or IsBLOCK.
@@ -168,7 +202,9 @@ func runesOfTables(tables ...*unicode.RangeTable) (out runes) {
 	return out.normalizeIntervals()
 }
 
-func (r runes) union(o runes) runes { return slices.Concat(r, o).normalizeIntervals() }
+func (r runes) union(o runes) runes {
+	return slices.Concat(r, o).normalizeIntervals()
+}
 
 // normalizeIntervals sorts intervals and joins those that touch.
 func (r runes) normalizeIntervals() (out runes) {

@@ -20,7 +20,8 @@ func (t *Type) brokenRestriction(d *Data) saying {
 			return t.says["range"]
 		}
 	case t.Base == String:
-		if len(t.length) > 0 && !t.length.containsNumber(number{Value: uint64(utf8.RuneCountInString(d.text))}) {
+		if len(t.length) > 0 &&
+			!t.length.containsNumber(number{Value: uint64(utf8.RuneCountInString(d.text))}) {
 			return t.says["length"]
 		}
 		for _, p := range t.patterns {

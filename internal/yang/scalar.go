@@ -140,7 +140,10 @@ func wholeNumber(s string) (v number, ok bool) {
 	if errors.Is(err, strconv.ErrRange) { // a value outside every range
 		return number{Negative: true, Value: n}, true
 	}
-	return number{Negative: s[0] == '-' && n != 0, Value: n}, err == nil
+	return number{
+		Negative: s[0] == '-' && n != 0,
+		Value:    n,
+	}, err == nil
 }
 
 func (t *Type) parseDecimal(d *Data) string {
@@ -149,7 +152,9 @@ func (t *Type) parseDecimal(d *Data) string {
 	}
 	whole, frac, dot := strings.Cut(d.text, ".")
 	frac = strings.TrimRight(frac, "0")
-	if _, ok := wholeNumber(whole); !ok || dot && strings.HasSuffix(d.text, ".") || strings.Trim(frac, "0123456789") != "" {
+	if _, ok := wholeNumber(whole); !ok ||
+		dot && strings.HasSuffix(d.text, ".") ||
+		strings.Trim(frac, "0123456789") != "" {
 		return fmt.Sprintf("%s is not a decimal number", showValue(d))
 	}
 	if len(frac) > t.Digits {
@@ -199,7 +204,11 @@ func (t *Type) parseString(s string, n *Node) (string, string) {
 		full := t.identities[s]
 		if full == "" {
 			if full = t.identities[n.Module+":"+s]; full == "" {
-				return s, fmt.Sprintf("%.60q is not one of the identities %s", s, formatNameList(t.Names))
+				return s, fmt.Sprintf(
+					"%.60q is not one of the identities %s",
+					s,
+					formatNameList(t.Names),
+				)
 			}
 		}
 		return full, ""

@@ -40,7 +40,9 @@ type importOf struct {
 }
 
 // nameAndRevision is the name and revision of the file.
-func (f *file) nameAndRevision() string { return fullName(f.name, f.revision) }
+func (f *file) nameAndRevision() string {
+	return fullName(f.name, f.revision)
+}
 
 func fullName(module, revision string) string {
 	if revision == "" {
@@ -50,7 +52,9 @@ func fullName(module, revision string) string {
 }
 
 // isSubmodule reports whether the file is a part of a module.
-func (f *file) isSubmodule() bool { return f.stmt.keyword == "submodule" }
+func (f *file) isSubmodule() bool {
+	return f.stmt.keyword == "submodule"
+}
 
 // ownPrefix is the one that the file gives its own module.
 func (f *file) ownPrefix() string {
@@ -72,9 +76,20 @@ func (f *file) moduleBodies() []*statement {
 // scanFile reads one file into statements.
 func scanFile(source, path string, text []byte) (*file, error) {
 	if len(text) > maxFileSize {
-		return nil, fault.At(fault.TooBig, path, "a YANG module may have %d bytes at most, this has %d", maxFileSize, len(text))
+		return nil, fault.At(
+			fault.TooBig,
+			path,
+			"a YANG module may have %d bytes at most, this has %d",
+			maxFileSize,
+			len(text),
+		)
 	}
-	f := &file{source: source, path: path, text: string(text), old: !versionOf11(string(text))}
+	f := &file{
+		source: source,
+		path:   path,
+		text:   string(text),
+		old:    !versionOf11(string(text)),
+	}
 	s, err := parseStatements(f)
 	if err != nil {
 		return nil, err
@@ -106,7 +121,15 @@ func (f *file) readHeader() {
 		case "revision":
 			f.revision = max(f.revision, c.arg)
 		case "import":
-			f.imports = append(f.imports, importOf{stmt: c, module: c.arg, prefix: firstArgument(c, "prefix"), revision: firstArgument(c, "revision-date")})
+			f.imports = append(
+				f.imports,
+				importOf{
+					stmt:     c,
+					module:   c.arg,
+					prefix:   firstArgument(c, "prefix"),
+					revision: firstArgument(c, "revision-date"),
+				},
+			)
 		case "include":
 			f.includes = append(f.includes, c)
 		}
@@ -153,5 +176,8 @@ func isIdentifier(s string) bool {
 
 // nameByte reports whether an identifier may have c at a place.
 func nameByte(c byte, i int) bool {
-	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_' || i > 0 && (c >= '0' && c <= '9' || c == '-' || c == '.')
+	return c >= 'a' && c <= 'z' ||
+		c >= 'A' && c <= 'Z' ||
+		c == '_' ||
+		i > 0 && (c >= '0' && c <= '9' || c == '-' || c == '.')
 }

@@ -50,10 +50,14 @@ func (n *Node) HasSecrets() bool { return n.secret != 0 }
 
 // LeavesOut reports whether a node, or something below it, is left out of what is shown, as a secret that is no text, or
 // has no schema.
-func (n *Node) LeavesOut() bool { return n.secret&(leftOutHere|leftOutBelow|secretAnyData) != 0 }
+func (n *Node) LeavesOut() bool {
+	return n.secret&(leftOutHere|leftOutBelow|secretAnyData) != 0
+}
 
 // MaskedText reports whether Mask is shown in place of the value of a node.
-func (n *Node) MaskedText() bool { return n.secret&(secretHere|leftOutHere) == secretHere }
+func (n *Node) MaskedText() bool {
+	return n.secret&(secretHere|leftOutHere) == secretHere
+}
 
 // markSecrets finds out what is secret: what a module says, and in a module without any annotation of its own what has the
 // name of a secret, unless another module says that it is none.
@@ -86,7 +90,11 @@ func (c *compiler) markSecret(n *Node, inherited, guessed bool) {
 	n.denies = a != nil && (a.DenyAll || a.DenyWrite)
 	secret := inherited || a != nil && a.Secret
 	if a != nil && a.Secret && n.key {
-		c.addFault(n.defined, "%q is a key of a list, which is in the paths of its entries: a key cannot be secret", n.Name)
+		c.addFault(
+			n.defined,
+			"%q is a key of a list, which is in the paths of its entries: a key cannot be secret",
+			n.Name,
+		)
 	}
 	if !c.marked[n.Module] {
 		guessed = guessed || LooksSecret(n.Name)
@@ -205,7 +213,9 @@ func (d *Data) HideGuessed() {
 }
 
 // guessed reports whether d, which has no schema, is a text with the name of a secret.
-func (d *Data) guessed() bool { return d.kind == jString && LooksSecret(d.name) }
+func (d *Data) guessed() bool {
+	return d.kind == jString && LooksSecret(d.name)
+}
 
 // unmaskGuessed is unmask of what has no schema.
 func (d *Data) unmaskGuessed(stored *Data) (l fault.List) {
@@ -243,7 +253,12 @@ func (d *Data) named(name string) *Data {
 }
 
 func noSecretStored(path string) *fault.Error {
-	return fault.At(fault.Invalid, path, "%s is shown in place of a secret, and no secret is stored here: write the secret itself", Mask)
+	return fault.At(
+		fault.Invalid,
+		path,
+		"%s is shown in place of a secret, and no secret is stored here: write the secret itself",
+		Mask,
+	)
 }
 
 // nameMasked adds the annotation with names of members that are not shown.
@@ -253,7 +268,11 @@ func (d *Data) nameMasked(names string) {
 		return
 	}
 	at := &Data{kind: jObject, name: metadata}
-	at.addChild(&Data{kind: jString, name: maskedName, text: names})
+	at.addChild(&Data{
+		kind: jString,
+		name: maskedName,
+		text: names,
+	})
 	if d.first == nil {
 		d.addChild(at)
 		return
@@ -275,10 +294,14 @@ func (d *Data) masked() *Data {
 }
 
 // IsMasked reports whether d is the annotation of an object with the names of members that are not shown.
-func (d *Data) IsMasked() bool { return d.Node == nil && d.name == metadata }
+func (d *Data) IsMasked() bool {
+	return d.Node == nil && d.name == metadata
+}
 
 // isMask reports whether d is Mask in place of the text of a secret.
-func (d *Data) isMask(n *Node) bool { return n.MaskedText() && d.kind == jString && d.text == Mask }
+func (d *Data) isMask(n *Node) bool {
+	return n.MaskedText() && d.kind == jString && d.text == Mask
+}
 
 // Masked reports whether something of d is not its value, but what is shown in place of a secret.
 func (d *Data) Masked() bool {
@@ -304,7 +327,9 @@ func (d *Data) Masked() bool {
 
 // Unmask puts the secrets of stored, an instance of the same node or nil, in the place of what is shown instead of them.
 // The error names each that stored does not have.
-func (d *Data) Unmask(stored *Data) error { return d.unmask(stored).Err() }
+func (d *Data) Unmask(stored *Data) error {
+	return d.unmask(stored).Err()
+}
 
 func (d *Data) unmask(stored *Data) (l fault.List) {
 	switch {
@@ -348,10 +373,27 @@ func (d *Data) unmaskMembers(stored *Data) (l fault.List) {
 		n := d.Node.index[name]
 		switch {
 		case n == nil || n.secret&leftOutHere == 0:
-			l = append(l, fault.At(fault.Invalid, d.Path(), "the annotation %s names %.60q, which is no secret member here", maskedName, name))
+			l = append(
+				l,
+				fault.At(
+					fault.Invalid,
+					d.Path(),
+					"the annotation %s names %.60q, which is no secret member here",
+					maskedName,
+					name,
+				),
+			)
 		case d.Get(n) != nil: // it is written anyhow
 		case stored == nil || stored.Get(n) == nil:
-			l = append(l, fault.At(fault.Invalid, d.Path()+"/"+n.stepName(d.Node), "the annotation %s names it, and no secret is stored here: write the secret itself", maskedName))
+			l = append(
+				l,
+				fault.At(
+					fault.Invalid,
+					d.Path()+"/"+n.stepName(d.Node),
+					"the annotation %s names it, and no secret is stored here: write the secret itself",
+					maskedName,
+				),
+			)
 		default:
 			d.addChild(stored.Get(n).Clone())
 		}
@@ -361,10 +403,19 @@ func (d *Data) unmaskMembers(stored *Data) (l fault.List) {
 
 // metadata checks the annotation of an object; only that of masked members is known.
 func (v *validator) metadata(c *Data) {
-	if c.kind == jObject && c.first != nil && c.first.next == nil && c.first.name == maskedName && c.first.kind == jString {
+	if c.kind == jObject &&
+		c.first != nil &&
+		c.first.next == nil &&
+		c.first.name == maskedName &&
+		c.first.kind == jString {
 		return
 	}
-	v.addFault(fault.Unknown, c.Path(), "the only annotation that is read is %s, the names of secret members that are to be kept", maskedName)
+	v.addFault(
+		fault.Unknown,
+		c.Path(),
+		"the only annotation that is read is %s, the names of secret members that are to be kept",
+		maskedName,
+	)
 }
 
 // hidden is what is reported of a wrong value: of a secret its text must not be in it.

@@ -64,7 +64,11 @@ type reader struct {
 
 // parseStatements reads the one statement of a file. Errors name the line.
 func parseStatements(f *file) (*statement, error) {
-	r := &reader{text: strings.TrimPrefix(f.text, "\ufeff"), line: 1, file: f}
+	r := &reader{
+		text: strings.TrimPrefix(f.text, "\ufeff"),
+		line: 1,
+		file: f,
+	}
 	if !utf8.ValidString(r.text) {
 		return nil, fault.At(fault.Invalid, f.path, "the text is not UTF-8")
 	}
@@ -138,7 +142,8 @@ func (r *reader) readStatement(depth int) *statement {
 	}
 	s.keyword = r.readWord()
 	prefix, name := splitPrefix(s.keyword)
-	if r.err == nil && (!isIdentifier(name) || prefix == "" && strings.Contains(s.keyword, ":") || prefix != "" && !isIdentifier(prefix)) {
+	if r.err == nil &&
+		(!isIdentifier(name) || prefix == "" && strings.Contains(s.keyword, ":") || prefix != "" && !isIdentifier(prefix)) {
 		r.recordFault("a keyword is expected here, not %.40q", s.keyword)
 	}
 	r.skipBlanks()
@@ -185,7 +190,8 @@ func (r *reader) readWord() string {
 	start := r.pos
 	for r.pos < len(r.text) {
 		c := r.text[r.pos]
-		if strings.IndexByte(" \t\r\n;{}\"'", c) >= 0 || c == '/' && r.pos+1 < len(r.text) && (r.text[r.pos+1] == '/' || r.text[r.pos+1] == '*') {
+		if strings.IndexByte(" \t\r\n;{}\"'", c) >= 0 ||
+			c == '/' && r.pos+1 < len(r.text) && (r.text[r.pos+1] == '/' || r.text[r.pos+1] == '*') {
 			break
 		}
 		r.pos++
@@ -303,6 +309,9 @@ func (r *reader) appendEscape(b []byte) []byte {
 	if r.file.old { // RFC 6020 leaves others as they are
 		return append(b, '\\', c)
 	}
-	r.recordFault("the escape \\%c is not one of \\n, \\t, \\\" and \\\\: write the string in single quotes", c)
+	r.recordFault(
+		"the escape \\%c is not one of \\n, \\t, \\\" and \\\\: write the string in single quotes",
+		c,
+	)
 	return b
 }

@@ -63,7 +63,9 @@ func (s *Stored) Sort() {
 	for i := range at {
 		at[i] = i
 	}
-	slices.SortStableFunc(at, func(a, b int) int { return strings.Compare(s.Order[a], s.Order[b]) })
+	slices.SortStableFunc(at, func(a, b int) int {
+		return strings.Compare(s.Order[a], s.Order[b])
+	})
 	texts := make([]string, len(at))
 	order := make([]string, len(at))
 	entries := map[int]*Stored{}
@@ -89,10 +91,16 @@ func (s *Stored) Decode(o Options) (*Data, error) {
 		text = parts.String()
 	}
 	a := &arena{}
-	p := parser{s: text, a: a, values: math.MinInt} // what is stored may have any number of values
+	p := parser{
+		s:      text,
+		a:      a,
+		values: math.MinInt,
+	} // what is stored may have any number of values
 	d := p.readDocument()
 	if p.err != nil {
 		return nil, p.err
 	}
-	return checkInstance(d, s.Node, o, a, func(v *validator, d *Data) { v.checkInstance(d, s.Node) })
+	return checkInstance(d, s.Node, o, a, func(v *validator, d *Data) {
+		v.checkInstance(d, s.Node)
+	})
 }

@@ -24,7 +24,14 @@ type copied struct{ stored, written, size int }
 // What a value ends at that is copied: a string of JSON, one that is written as XML, and one without quotes.
 var (
 	inJSON   = [256]bool{'"': true, '\\': true}
-	unquoted = [256]bool{',': true, '}': true, ']': true, '"': true, '[': true, '{': true}
+	unquoted = [256]bool{
+		',': true,
+		'}': true,
+		']': true,
+		'"': true,
+		'[': true,
+		'{': true,
+	}
 )
 
 // writeEntry writes an entry by a shape that is known, else member by member, and returns the shapes known then.

@@ -77,7 +77,11 @@ func (c *compiler) compileType(s *statement) *Type {
 		}
 	}
 	if base != 0 {
-		t = Type{Base: base, MustExist: true, span: limits[base]}
+		t = Type{
+			Base:      base,
+			MustExist: true,
+			span:      limits[base],
+		}
 	}
 	derived := base == 0
 	_, t.Name = splitPrefix(s.arg)
@@ -108,8 +112,17 @@ func (c *compiler) unknownPrefix(s *statement, name string) string {
 
 // restrictions are the statements that each built-in type may have.
 var restrictions = map[Base]string{
-	Decimal64: "fraction-digits range", String: "length pattern", Binary: "length", Enumeration: "enum", Bits: "bit", Leafref: "path require-instance",
-	InstanceIdentifier: "require-instance", Identityref: "base", Union: "type", Boolean: "", Empty: "",
+	Decimal64:          "fraction-digits range",
+	String:             "length pattern",
+	Binary:             "length",
+	Enumeration:        "enum",
+	Bits:               "bit",
+	Leafref:            "path require-instance",
+	InstanceIdentifier: "require-instance",
+	Identityref:        "base",
+	Union:              "type",
+	Boolean:            "",
+	Empty:              "",
 }
 
 // restrictType applies the restrictions of a type statement.
@@ -205,7 +218,12 @@ func (c *compiler) restrictText(t *Type, s *statement) {
 			c.addFault(p, "the pattern cannot be used: %v", err)
 			continue
 		}
-		one := pattern{text: p.arg, re: re, invert: p.firstSub("modifier") != nil, says: sayingOf(p)}
+		one := pattern{
+			text:   p.arg,
+			re:     re,
+			invert: p.firstSub("modifier") != nil,
+			says:   sayingOf(p),
+		}
 		t.patterns = append(t.patterns[:len(t.patterns):len(t.patterns)], one)
 		if !one.invert {
 			t.Patterns = append(t.Patterns[:len(t.Patterns):len(t.Patterns)], p.arg)
@@ -372,7 +390,9 @@ func (c *compiler) compileUnion(t *Type, s *statement, derived bool) {
 }
 
 // identityName is module:name.
-func identityName(def *statement) string { return def.file.module.name + ":" + def.arg }
+func identityName(def *statement) string {
+	return def.file.module.name + ":" + def.arg
+}
 
 // collectIdentities finds what is derived from each identity, at any distance.
 func (c *compiler) collectIdentities() {

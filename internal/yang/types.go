@@ -29,10 +29,25 @@ const (
 )
 
 var baseNames = [...]string{
-	Int8: "int8", Int16: "int16", Int32: "int32", Int64: "int64", Uint8: "uint8", Uint16: "uint16", Uint32: "uint32",
-	Uint64: "uint64", Decimal64: "decimal64", String: "string", Boolean: "boolean", Enumeration: "enumeration", Bits: "bits",
-	Binary: "binary", Identityref: "identityref", InstanceIdentifier: "instance-identifier", Leafref: "leafref",
-	Empty: "empty", Union: "union",
+	Int8:               "int8",
+	Int16:              "int16",
+	Int32:              "int32",
+	Int64:              "int64",
+	Uint8:              "uint8",
+	Uint16:             "uint16",
+	Uint32:             "uint32",
+	Uint64:             "uint64",
+	Decimal64:          "decimal64",
+	String:             "string",
+	Boolean:            "boolean",
+	Enumeration:        "enumeration",
+	Bits:               "bits",
+	Binary:             "binary",
+	Identityref:        "identityref",
+	InstanceIdentifier: "instance-identifier",
+	Leafref:            "leafref",
+	Empty:              "empty",
+	Union:              "union",
 }
 
 // String returns the YANG name of the type.
@@ -95,7 +110,9 @@ func (t *Type) LengthBounds() (low, high uint64, ok bool) {
 
 // Reference returns the path of a leafref: how many data nodes to go up, -1 for
 // the top of the tree, and then the data nodes to go down.
-func (t *Type) Reference() (up int, down []*Node) { return t.up, t.down }
+func (t *Type) Reference() (up int, down []*Node) {
+	return t.up, t.down
+}
 
 // References returns the types among t and the members of a union whose values must lead to an instance.
 func (t *Type) References() []*Type {
@@ -114,7 +131,9 @@ func (t *Type) References() []*Type {
 
 // Conditional reports whether what a leafref refers to depends on more than its value: its path has predicates or goes by
 // deref(). Such references are conditions.
-func (t *Type) Conditional() bool { return t.deref || t.predicates }
+func (t *Type) Conditional() bool {
+	return t.deref || t.predicates
+}
 
 // conditionalReference reports whether values of a configured leaf refer to something that must exist and depends on more
 // than the value.
@@ -168,4 +187,6 @@ func (t *Type) Final() *Type {
 
 // Quoted reports whether RFC 7951 section 6.1 writes numbers of the type as
 // JSON strings.
-func (b Base) Quoted() bool { return b == Int64 || b == Uint64 || b == Decimal64 }
+func (b Base) Quoted() bool {
+	return b == Int64 || b == Uint64 || b == Decimal64
+}

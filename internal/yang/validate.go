@@ -64,7 +64,10 @@ func (v *validator) addFault(k fault.Kind, path string, format string, args ...a
 
 func (v *validator) err() error {
 	if v.more {
-		v.faults = append(v.faults, fault.New(fault.Invalid, "there are more faults than the %d shown", maxFaults))
+		v.faults = append(
+			v.faults,
+			fault.New(fault.Invalid, "there are more faults than the %d shown", maxFaults),
+		)
 	}
 	return v.faults.Err()
 }
@@ -72,7 +75,9 @@ func (v *validator) err() error {
 // result is err without the unknown members that Drop has removed in silence.
 func (v *validator) result() error {
 	if v.Drop {
-		v.faults = slices.DeleteFunc(v.faults, func(f *fault.Error) bool { return f.Kind == fault.Unknown })
+		v.faults = slices.DeleteFunc(v.faults, func(f *fault.Error) bool {
+			return f.Kind == fault.Unknown
+		})
 	}
 	return v.err()
 }
@@ -128,10 +133,16 @@ func (v *validator) checkAnydata(d *Data) {
 // seenSet remembers which members of an object were there.
 type seenSet []uint64
 
-func (s seenSet) hasIndex(i int) bool { return s[i>>6]&(1<<(i&63)) != 0 }
-func (s seenSet) setIndex(i int)      { s[i>>6] |= 1 << (i & 63) }
+func (s seenSet) hasIndex(i int) bool {
+	return s[i>>6]&(1<<(i&63)) != 0
+}
+func (s seenSet) setIndex(i int) {
+	s[i>>6] |= 1 << (i & 63)
+}
 
-func newSeenSet(n *Node) seenSet { return make(seenSet, len(n.members)/64+1) }
+func newSeenSet(n *Node) seenSet {
+	return make(seenSet, len(n.members)/64+1)
+}
 
 func (v *validator) checkObject(d *Data, n *Node) {
 	if d.kind != jObject {
@@ -163,7 +174,11 @@ func (v *validator) checkObject(d *Data, n *Node) {
 			continue
 		}
 		named.setIndex(m.slot)
-		if c.empty() && m.IsList() && m.Parent != nil && m.Parent.Kind == Case && len(m.Default) == 0 {
+		if c.empty() &&
+			m.IsList() &&
+			m.Parent != nil &&
+			m.Parent.Kind == Case &&
+			len(m.Default) == 0 {
 			continue // no instance, so it chooses no case
 		}
 		seen.setIndex(m.slot)
@@ -196,7 +211,12 @@ func (v *validator) resolveUnknown(c *Data, n *Node) *Node {
 		return m
 	}
 	if v.more = v.more || len(v.faults) >= maxFaults; !v.more { // a suggestion costs more than a fault
-		v.addFault(fault.Unknown, c.Path(), "there is no such member here%s", suggestMember(c.name, n))
+		v.addFault(
+			fault.Unknown,
+			c.Path(),
+			"there is no such member here%s",
+			suggestMember(c.name, n),
+		)
 	}
 	return nil
 }
@@ -218,7 +238,14 @@ func (v *validator) checkChoices(d *Data, n *Node, seen seenSet) {
 				*at = cs
 			case cs:
 			default:
-				v.addFault(fault.Invalid, c.Path(), "the choice %q has two cases: %q excludes %q", cs.Parent.Name, (*at).Name, cs.Name)
+				v.addFault(
+					fault.Invalid,
+					c.Path(),
+					"the choice %q has two cases: %q excludes %q",
+					cs.Parent.Name,
+					(*at).Name,
+					cs.Name,
+				)
 			}
 		}
 	}
@@ -238,7 +265,13 @@ func (v *validator) handleAbsent(d *Data, x *Node, seen seenSet, active []*Node)
 		if cs == nil {
 			if cs = x.defaultCase(); cs == nil {
 				if x.Mandatory && !v.Partial {
-					v.addViolation(missingChoice, fault.Missing, d.Path(), "one case of the choice %q is required", x.Name)
+					v.addViolation(
+						missingChoice,
+						fault.Missing,
+						d.Path(),
+						"one case of the choice %q is required",
+						x.Name,
+					)
 				}
 				return
 			}
@@ -258,7 +291,13 @@ func (v *validator) handleAbsent(d *Data, x *Node, seen seenSet, active []*Node)
 		v.absentContainer(d, x)
 	case x.Kind == List && len(x.Keys) > 0 && v.Shallow:
 	case x.IsList() && x.Min > 0 && !v.Partial:
-		v.addViolation(tooFew, fault.Missing, d.Path()+"/"+x.stepName(d.Node), "at least %d entries are required", x.Min)
+		v.addViolation(
+			tooFew,
+			fault.Missing,
+			d.Path()+"/"+x.stepName(d.Node),
+			"at least %d entries are required",
+			x.Min,
+		)
 	case x.Mandatory && (!v.Partial || x.key):
 		v.addFault(fault.Missing, d.Path()+"/"+x.stepName(d.Node), "the member is required")
 	case v.Defaults && len(x.defs) > 0 && (v.want == nil || v.want(x)):
@@ -272,7 +311,12 @@ func (v *validator) holdConditions(d *Data, x *Node) bool {
 	if !v.Defaults || isRequired(x) {
 		return false
 	}
-	dummy := &Data{Node: x, kind: jObject, parent: d, name: x.Name}
+	dummy := &Data{
+		Node:   x,
+		kind:   jObject,
+		parent: d,
+		name:   x.Name,
+	}
 	k := constraintCheck{v: validator{a: v.a}}
 	for _, w := range x.whens {
 		ok, err := k.holdsConstraint(w, dummy)
@@ -287,7 +331,13 @@ func (v *validator) holdConditions(d *Data, x *Node) bool {
 // says what it requires and takes its defaults (RFC 7950 section 7.5.1).
 func (v *validator) absentContainer(d *Data, x *Node) {
 	c := v.a.newData()
-	*c = Data{Node: x, kind: jObject, parent: d, name: x.Name, origin: v.origin}
+	*c = Data{
+		Node:   x,
+		kind:   jObject,
+		parent: d,
+		name:   x.Name,
+		origin: v.origin,
+	}
 	v.checkObject(c, x)
 	if c.first != nil {
 		d.addChild(c)
@@ -303,7 +353,14 @@ func (v *validator) fillDefault(d *Data, x *Node) {
 	}
 	for _, def := range x.defs {
 		c := v.a.newData()
-		*c = Data{Node: x, kind: def.kind, text: def.text, typ: def.typ, name: x.Name, origin: v.origin}
+		*c = Data{
+			Node:   x,
+			kind:   def.kind,
+			text:   def.text,
+			typ:    def.typ,
+			name:   x.Name,
+			origin: v.origin,
+		}
 		at.addChild(c)
 	}
 }

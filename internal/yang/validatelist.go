@@ -25,10 +25,14 @@ func (v *validator) checkEntries(d *Data, n *Node) {
 	entries := d.Len()
 	v.checkEntryCount(d, n, entries)
 	if len(n.Keys) > 0 && entries > 1 {
-		v.checkDistinct(d, entries, nil, "an earlier entry has the same key", func(e *Data) string { return e.keyText(n) })
+		v.checkDistinct(d, entries, nil, "an earlier entry has the same key", func(e *Data) string {
+			return e.keyText(n)
+		})
 	}
 	for _, group := range n.unique {
-		v.checkDistinct(d, entries, notUnique, "an earlier entry has the same "+groupText(group), func(e *Data) string { return uniqueText(e, group) })
+		v.checkDistinct(d, entries, notUnique, "an earlier entry has the same "+groupText(group), func(e *Data) string {
+			return uniqueText(e, group)
+		})
 	}
 }
 
@@ -53,7 +57,9 @@ func (v *validator) leafList(d *Data, n *Node) {
 	}
 	v.checkEntryCount(d, n, entries)
 	if n.Config && entries > 1 {
-		v.checkDistinct(d, entries, nil, "the value occurs twice", func(e *Data) string { return string(rune(e.kind)) + e.text })
+		v.checkDistinct(d, entries, nil, "the value occurs twice", func(e *Data) string {
+			return string(rune(e.kind)) + e.text
+		})
 	}
 }
 
@@ -62,7 +68,8 @@ func (v *validator) ensureArray(d *Data, n *Node) bool {
 	if d.kind == jArray {
 		return true
 	}
-	if (v.Aliases.wrapsNode(n) || v.Single && n.Kind == List) && (n.Kind == List) == (d.kind == jObject) {
+	if (v.Aliases.wrapsNode(n) || v.Single && n.Kind == List) &&
+		(n.Kind == List) == (d.kind == jObject) {
 		d.wrapInArray(v.a)
 		return true
 	}
@@ -73,14 +80,34 @@ func (v *validator) ensureArray(d *Data, n *Node) bool {
 func (v *validator) checkEntryCount(d *Data, n *Node, entries int) {
 	switch {
 	case uint64(entries) < n.Min && !v.Partial:
-		v.addViolation(tooFew, fault.Invalid, d.Path(), "at least %d entries are required, there are %d", n.Min, entries)
+		v.addViolation(
+			tooFew,
+			fault.Invalid,
+			d.Path(),
+			"at least %d entries are required, there are %d",
+			n.Min,
+			entries,
+		)
 	case uint64(entries) > n.Max:
-		v.addViolation(tooMany, fault.Invalid, d.Path(), "at most %d entries are allowed, there are %d", n.Max, entries)
+		v.addViolation(
+			tooMany,
+			fault.Invalid,
+			d.Path(),
+			"at most %d entries are allowed, there are %d",
+			n.Max,
+			entries,
+		)
 	}
 }
 
 // checkDistinct reports every entry whose text an earlier one has; an empty text never counts.
-func (v *validator) checkDistinct(d *Data, entries int, kind *Violation, why string, text func(*Data) string) {
+func (v *validator) checkDistinct(
+	d *Data,
+	entries int,
+	kind *Violation,
+	why string,
+	text func(*Data) string,
+) {
 	seen := make(map[string]struct{}, entries)
 	for e := d.first; e != nil; e = e.next {
 		t := text(e)

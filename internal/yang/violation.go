@@ -10,7 +10,9 @@ type Violation struct {
 }
 
 // Error returns the tags.
-func (v *Violation) Error() string { return v.Tag + " " + v.AppTag }
+func (v *Violation) Error() string {
+	return v.Tag + " " + v.AppTag
+}
 
 // The violations of RFC 7950 section 15.
 var (
@@ -21,10 +23,14 @@ var (
 )
 
 // InstanceRequired is the violation of a reference that leads to nothing.
-func InstanceRequired() *Violation { return &Violation{"data-missing", "instance-required"} }
+func InstanceRequired() *Violation {
+	return &Violation{"data-missing", "instance-required"}
+}
 
 // MissingInstance is the violation of an insert whose point is not there.
-func MissingInstance() *Violation { return &Violation{"bad-attribute", "missing-instance"} }
+func MissingInstance() *Violation {
+	return &Violation{"bad-attribute", "missing-instance"}
+}
 
 // addViolation reports a violation.
 func (v *validator) addViolation(why *Violation, k fault.Kind, path, format string, args ...any) {

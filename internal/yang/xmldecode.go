@@ -35,9 +35,18 @@ type xmlns struct {
 // returned; else the element is a member of n, and is the one member of what is returned.
 func parseXML(text []byte, n *Node, o Options, a *arena, wrapped bool) (*Data, *fault.Error) {
 	if c := nonCharacter(string(text)); c != 0 {
-		return nil, fault.New(fault.Malformed, "the text has the character U+%04X, which YANG does not allow", c)
+		return nil, fault.New(
+			fault.Malformed,
+			"the text has the character U+%04X, which YANG does not allow",
+			c,
+		)
 	}
-	r := &xmlReader{dec: xml.NewDecoder(bytes.NewReader(text)), a: a, o: o, spaces: n.spaces}
+	r := &xmlReader{
+		dec:    xml.NewDecoder(bytes.NewReader(text)),
+		a:      a,
+		o:      o,
+		spaces: n.spaces,
+	}
 	if r.spaces == nil {
 		r.spaces = &spaces{}
 	}
@@ -82,7 +91,13 @@ func (r *xmlReader) recordFault(format string, args ...any) {
 		return
 	}
 	line, column := r.dec.InputPos()
-	r.err = fault.New(fault.Malformed, "line %d, column %d: %s", line, column, fmt.Sprintf(format, args...))
+	r.err = fault.New(
+		fault.Malformed,
+		"line %d, column %d: %s",
+		line,
+		column,
+		fmt.Sprintf(format, args...),
+	)
 }
 
 // nextToken returns the next token that matters: a StartElement, an EndElement or CharData; nil at
@@ -225,7 +240,9 @@ func (r *xmlReader) masked(d *Data, n *Node, start *xml.StartElement) {
 		return
 	}
 	for _, a := range start.Attr {
-		if a.Name.Local == "masked" && a.Name.Space == r.spaces.uri[schemaModule] && a.Name.Space != "" {
+		if a.Name.Local == "masked" &&
+			a.Name.Space == r.spaces.uri[schemaModule] &&
+			a.Name.Space != "" {
 			d.nameMasked(a.Value)
 		}
 	}

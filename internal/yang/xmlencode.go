@@ -14,7 +14,9 @@ import (
 // namespace of its module, lists and leaf-lists as repeated elements. The root of a Set gives the
 // elements of its members. Inside anydata, where there is no schema, members become elements and
 // arrays repeated ones; what a JSON scalar was is not kept.
-func (d *Data) AppendXML(buf []byte) []byte { return d.appendXML(xmlWriter{buf: buf}) }
+func (d *Data) AppendXML(buf []byte) []byte {
+	return d.appendXML(xmlWriter{buf: buf})
+}
 
 // AppendXMLWithOrigin is AppendXML with the attributes of RFC 8527 section 3.2.2.
 func (d *Data) AppendXMLWithOrigin(buf []byte) []byte {
@@ -148,12 +150,31 @@ func (w *xmlWriter) scalarText(d *Data, name string) string {
 
 // xmlSpecial are the bytes of xmlEscapes, which are looked for in each text.
 var (
-	xmlSpecial = [256]bool{'<': true, '>': true, '&': true, '"': true, '\r': true}
-	xmlEscapes = map[byte]string{'<': "&lt;", '>': "&gt;", '&': "&amp;", '"': "&quot;", '\r': "&#13;"}
+	xmlSpecial = [256]bool{
+		'<':  true,
+		'>':  true,
+		'&':  true,
+		'"':  true,
+		'\r': true,
+	}
+	xmlEscapes = map[byte]string{
+		'<':  "&lt;",
+		'>':  "&gt;",
+		'&':  "&amp;",
+		'"':  "&quot;",
+		'\r': "&#13;",
+	}
 )
 
 // jsonOrXML are the bytes that one of the two escapes, and the end of a JSON string.
-var jsonOrXML = [256]bool{'<': true, '>': true, '&': true, '"': true, '\r': true, '\\': true}
+var jsonOrXML = [256]bool{
+	'<':  true,
+	'>':  true,
+	'&':  true,
+	'"':  true,
+	'\r': true,
+	'\\': true,
+}
 
 // appendXMLText escapes text for an element or an attribute. A carriage return is escaped as
 // readers would make a line feed of it.
@@ -230,7 +251,10 @@ func XMLOf(text []byte, top string, paths []string, sets ...*Set) ([]byte, error
 
 // XMLPath is an instance-identifier as an element path, with the prefixes it needs.
 func (s *Set) XMLPath(path string) []byte {
-	w := xmlWriter{spaces: s.Root.spaces, paths: []string{"path"}}
+	w := xmlWriter{
+		spaces: s.Root.spaces,
+		paths:  []string{"path"},
+	}
 	w.writeValue(&Data{kind: jString, text: path}, "path", "")
 	return w.buf
 }

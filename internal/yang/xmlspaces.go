@@ -15,7 +15,9 @@ type spaces struct {
 
 // fromXMLPath turns an instance-identifier of XML, whose prefixes lookup knows, into that of JSON.
 func fromXMLPath(s string, lookup func(prefix string) (string, bool)) (string, bool) {
-	return convertPath(s, func(prefix, _ string) (string, bool) { return lookup(prefix) }, func(module, above string) string {
+	return convertPath(s, func(prefix, _ string) (string, bool) {
+		return lookup(prefix)
+	}, func(module, above string) string {
 		if module == above {
 			return ""
 		}
@@ -45,7 +47,11 @@ func toXMLPath(s string) (text string, used []string) {
 
 // convertPath rewrites the prefixes of an instance-identifier: module says which module a prefix
 // ("" for none) is below another one, write how a module is written there.
-func convertPath(s string, module func(prefix, above string) (string, bool), write func(module, above string) string) (string, bool) {
+func convertPath(
+	s string,
+	module func(prefix, above string) (string, bool),
+	write func(module, above string) string,
+) (string, bool) {
 	if _, err := ParsePath(s); err != nil {
 		return s, false
 	}

@@ -129,7 +129,8 @@ func (p *xparser) splitTokens() {
 			}
 			kind = 'n'
 			word := s[start:i]
-			if p.afterOperand() && (word == "and" || word == "or" || word == "div" || word == "mod") {
+			if p.afterOperand() &&
+				(word == "and" || word == "or" || word == "div" || word == "mod") {
 				kind = 'o'
 			} else if i+1 < len(s) && s[i] == ':' && s[i+1] != ':' {
 				if i++; s[i] == '*' {
@@ -148,7 +149,10 @@ func (p *xparser) splitTokens() {
 					i++
 				}
 			}
-			if strings.IndexByte("()[].@,/|+-=<>*$:!", c) < 0 || c == '$' || s[start:i] == "!" || s[start:i] == ":" {
+			if strings.IndexByte("()[].@,/|+-=<>*$:!", c) < 0 ||
+				c == '$' ||
+				s[start:i] == "!" ||
+				s[start:i] == ":" {
 				p.err = fmt.Errorf("unexpected %q at character %d", s[start:i], start+1)
 				return
 			}
@@ -163,7 +167,12 @@ func (p *xparser) afterOperand() bool {
 		return false
 	}
 	t := p.tokens[len(p.tokens)-1]
-	return t.kind != 'o' || t.text == ")" || t.text == "]" || t.text == "." || t.text == ".." || t.text == "*" && p.starIsName(len(p.tokens)-1)
+	return t.kind != 'o' ||
+		t.text == ")" ||
+		t.text == "]" ||
+		t.text == "." ||
+		t.text == ".." ||
+		t.text == "*" && p.starIsName(len(p.tokens)-1)
 }
 
 // starIsName reports whether the star at a place means any name, and is no product.
@@ -209,7 +218,11 @@ next:
 	for p.err == nil {
 		for _, op := range precedence[level] {
 			if p.takeToken(op) {
-				left = xnode{kind: xOperator, op: op, args: []xnode{left, p.parseBinary(level + 1)}}
+				left = xnode{
+					kind: xOperator,
+					op:   op,
+					args: []xnode{left, p.parseBinary(level + 1)},
+				}
 				continue next
 			}
 		}
@@ -235,13 +248,22 @@ func (p *xparser) parseUnary() xnode {
 func (p *xparser) parseUnionExpr() xnode {
 	left := p.parsePath()
 	for p.err == nil && p.takeToken("|") {
-		left = xnode{kind: xOperator, op: "|", args: []xnode{left, p.parsePath()}}
+		left = xnode{
+			kind: xOperator,
+			op:   "|",
+			args: []xnode{left, p.parsePath()},
+		}
 	}
 	return left
 }
 
 // xNodeTypes are names that with parentheses are no functions.
-var xNodeTypes = map[string]bool{"node": true, "text": true, "comment": true, "processing-instruction": true}
+var xNodeTypes = map[string]bool{
+	"node":                   true,
+	"text":                   true,
+	"comment":                true,
+	"processing-instruction": true,
+}
 
 func (p *xparser) parsePath() xnode {
 	if p.pos >= len(p.tokens) {
@@ -255,7 +277,10 @@ func (p *xparser) parsePath() xnode {
 	}
 	n := p.parsePrimary(t, call)
 	if p.isToken("[") {
-		n = xnode{kind: xFilter, args: append([]xnode{n}, p.parsePredicates()...)}
+		n = xnode{
+			kind: xFilter,
+			args: append([]xnode{n}, p.parsePredicates()...),
+		}
 	}
 	if p.isToken("/") || p.isToken("//") {
 		below := xnode{kind: xPath}
@@ -296,7 +321,11 @@ func (p *xparser) parsePrimary(t xtoken, call bool) xnode {
 	case !ok:
 		p.recordFault(fmt.Sprintf("there is no function %q", n.op))
 	case len(n.args) < f.min || f.max >= 0 && len(n.args) > f.max:
-		p.recordFault(fmt.Sprintf("the function %s() does not have %d arguments", n.op, len(n.args)))
+		p.recordFault(fmt.Sprintf(
+			"the function %s() does not have %d arguments",
+			n.op,
+			len(n.args),
+		))
 	}
 	return n
 }
@@ -331,7 +360,8 @@ func (p *xparser) stepAt(i int) bool {
 		return false
 	}
 	t := p.tokens[i]
-	return t.kind == 'n' || t.kind == 'o' && (t.text == "." || t.text == ".." || t.text == "*" || t.text == "@")
+	return t.kind == 'n' ||
+		t.kind == 'o' && (t.text == "." || t.text == ".." || t.text == "*" || t.text == "@")
 }
 
 // parseSteps reads /step and //step as long as there are some.
@@ -339,7 +369,11 @@ func (p *xparser) parseSteps(n *xnode) {
 	for p.err == nil {
 		switch {
 		case p.takeToken("//"):
-			n.args = append(n.args, xnode{kind: xStep, op: "descendant-or-self", name: "node()"})
+			n.args = append(n.args, xnode{
+				kind: xStep,
+				op:   "descendant-or-self",
+				name: "node()",
+			})
 		case p.takeToken("/"):
 		default:
 			return
@@ -349,8 +383,19 @@ func (p *xparser) parseSteps(n *xnode) {
 }
 
 var xAxes = map[string]bool{
-	"ancestor": true, "ancestor-or-self": true, "attribute": true, "child": true, "descendant": true, "descendant-or-self": true, "following": true,
-	"following-sibling": true, "namespace": true, "parent": true, "preceding": true, "preceding-sibling": true, "self": true,
+	"ancestor":           true,
+	"ancestor-or-self":   true,
+	"attribute":          true,
+	"child":              true,
+	"descendant":         true,
+	"descendant-or-self": true,
+	"following":          true,
+	"following-sibling":  true,
+	"namespace":          true,
+	"parent":             true,
+	"preceding":          true,
+	"preceding-sibling":  true,
+	"self":               true,
 }
 
 func (p *xparser) parseStep() xnode {

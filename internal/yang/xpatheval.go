@@ -192,7 +192,12 @@ func (e *xeval) topNode() *Data {
 	if at.Node != nil && at.Node.Kind == Root {
 		return at
 	}
-	e.root = &Data{kind: jObject, Node: &Node{Kind: Root}, first: at, last: at}
+	e.root = &Data{
+		kind:  jObject,
+		Node:  &Node{Kind: Root},
+		first: at,
+		last:  at,
+	}
 	return e.root
 }
 

@@ -25,23 +25,49 @@ var xFunctions = func() map[string]xfunction {
 }()
 
 func coreFunctions(out map[string]xfunction) {
-	out["last"] = xfunction{0, 0, func(_ *xeval, _ *xnode, c xcontext) xvalue { return xvalue{one: float64(c.size)} }}
-	out["position"] = xfunction{0, 0, func(_ *xeval, _ *xnode, c xcontext) xvalue { return xvalue{one: float64(c.position)} }}
+	out["last"] = xfunction{0, 0, func(_ *xeval, _ *xnode, c xcontext) xvalue {
+		return xvalue{one: float64(c.size)}
+	}}
+	out["position"] = xfunction{0, 0, func(_ *xeval, _ *xnode, c xcontext) xvalue {
+		return xvalue{one: float64(c.position)}
+	}}
 	out["count"] = xfunction{1, 1, func(e *xeval, n *xnode, c xcontext) xvalue {
 		return xvalue{one: float64(len(e.evalArgument(n, 0, c).set))}
 	}}
-	out["id"] = xfunction{1, 1, func(*xeval, *xnode, xcontext) xvalue { return xvalue{} }} // there are no identifiers of XML
-	out["lang"] = xfunction{1, 1, func(*xeval, *xnode, xcontext) xvalue { return newXBoolean(false) }}
-	out["local-name"] = xfunction{0, 1, newNameFunction(func(d *Data) string { return d.Node.Name })}
-	out["name"] = xfunction{0, 1, newNameFunction(func(d *Data) string { return d.Node.QName() })}
-	out["namespace-uri"] = xfunction{0, 1, newNameFunction(func(d *Data) string { return d.Node.spaces.uri[d.Node.Module] })}
-	out["boolean"] = xfunction{1, 1, func(e *xeval, n *xnode, c xcontext) xvalue { return newXBoolean(e.evalArgument(n, 0, c).toBool()) }}
-	out["not"] = xfunction{1, 1, func(e *xeval, n *xnode, c xcontext) xvalue { return newXBoolean(!e.evalArgument(n, 0, c).toBool()) }}
-	out["true"] = xfunction{0, 0, func(*xeval, *xnode, xcontext) xvalue { return newXBoolean(true) }}
-	out["false"] = xfunction{0, 0, func(*xeval, *xnode, xcontext) xvalue { return newXBoolean(false) }}
-	out["number"] = xfunction{0, 1, newNumberFunction(func(v float64) float64 { return v })}
+	out["id"] = xfunction{1, 1, func(*xeval, *xnode, xcontext) xvalue {
+		return xvalue{}
+	}} // there are no identifiers of XML
+	out["lang"] = xfunction{1, 1, func(*xeval, *xnode, xcontext) xvalue {
+		return newXBoolean(false)
+	}}
+	out["local-name"] = xfunction{0, 1, newNameFunction(func(d *Data) string {
+		return d.Node.Name
+	})}
+	out["name"] = xfunction{0, 1, newNameFunction(func(d *Data) string {
+		return d.Node.QName()
+	})}
+	out["namespace-uri"] = xfunction{0, 1, newNameFunction(func(d *Data) string {
+		return d.Node.spaces.uri[d.Node.Module]
+	})}
+	out["boolean"] = xfunction{1, 1, func(e *xeval, n *xnode, c xcontext) xvalue {
+		return newXBoolean(e.evalArgument(n, 0, c).toBool())
+	}}
+	out["not"] = xfunction{1, 1, func(e *xeval, n *xnode, c xcontext) xvalue {
+		return newXBoolean(!e.evalArgument(n, 0, c).toBool())
+	}}
+	out["true"] = xfunction{0, 0, func(*xeval, *xnode, xcontext) xvalue {
+		return newXBoolean(true)
+	}}
+	out["false"] = xfunction{0, 0, func(*xeval, *xnode, xcontext) xvalue {
+		return newXBoolean(false)
+	}}
+	out["number"] = xfunction{0, 1, newNumberFunction(func(v float64) float64 {
+		return v
+	})}
 	out["floor"], out["ceiling"] = xfunction{1, 1, newNumberFunction(math.Floor)}, xfunction{1, 1, newNumberFunction(math.Ceil)}
-	out["round"] = xfunction{1, 1, newNumberFunction(func(v float64) float64 { return math.Floor(v + 0.5) })}
+	out["round"] = xfunction{1, 1, newNumberFunction(func(v float64) float64 {
+		return math.Floor(v + 0.5)
+	})}
 	out["sum"] = xfunction{1, 1, func(e *xeval, n *xnode, c xcontext) xvalue {
 		sum := 0.0
 		for _, d := range e.evalArgument(n, 0, c).set {
@@ -54,9 +80,15 @@ func coreFunctions(out map[string]xfunction) {
 func stringFunctions(out map[string]xfunction) {
 	out["string"] = xfunction{0, 1, newStringFunction(func(s string) any { return s })}
 	out["string-length"] = xfunction{0, 1, newStringFunction(stringLength)}
-	out["normalize-space"] = xfunction{0, 1, newStringFunction(func(s string) any { return strings.Join(strings.Fields(s), " ") })}
-	out["starts-with"] = xfunction{2, 2, newTwoStringFunction(func(a, b string) any { return strings.HasPrefix(a, b) })}
-	out["contains"] = xfunction{2, 2, newTwoStringFunction(func(a, b string) any { return strings.Contains(a, b) })}
+	out["normalize-space"] = xfunction{0, 1, newStringFunction(func(s string) any {
+		return strings.Join(strings.Fields(s), " ")
+	})}
+	out["starts-with"] = xfunction{2, 2, newTwoStringFunction(func(a, b string) any {
+		return strings.HasPrefix(a, b)
+	})}
+	out["contains"] = xfunction{2, 2, newTwoStringFunction(func(a, b string) any {
+		return strings.Contains(a, b)
+	})}
 	out["substring-before"] = xfunction{2, 2, newTwoStringFunction(func(a, b string) any {
 		before, _, ok := strings.Cut(a, b)
 		if !ok {
@@ -64,7 +96,10 @@ func stringFunctions(out map[string]xfunction) {
 		}
 		return before
 	})}
-	out["substring-after"] = xfunction{2, 2, newTwoStringFunction(func(a, b string) any { _, after, _ := strings.Cut(a, b); return after })}
+	out["substring-after"] = xfunction{2, 2, newTwoStringFunction(func(a, b string) any {
+		_, after, _ := strings.Cut(a, b)
+		return after
+	})}
 	out["concat"] = xfunction{2, -1, func(e *xeval, n *xnode, c xcontext) xvalue {
 		var b strings.Builder
 		for i := range n.args {
@@ -77,24 +112,44 @@ func stringFunctions(out map[string]xfunction) {
 		if len(n.args) > 2 {
 			length = e.evalArgument(n, 2, c).toNumber()
 		}
-		return xvalue{one: xpathSubstring(e.evalArgument(n, 0, c).toString(), e.evalArgument(n, 1, c).toNumber(), length)}
+		return xvalue{one: xpathSubstring(
+			e.evalArgument(n, 0, c).toString(),
+			e.evalArgument(n, 1, c).toNumber(),
+			length,
+		)}
 	}}
 	out["translate"] = xfunction{3, 3, func(e *xeval, n *xnode, c xcontext) xvalue {
-		return xvalue{one: translateCharacters(e.evalArgument(n, 0, c).toString(), e.evalArgument(n, 1, c).toString(), e.evalArgument(n, 2, c).toString())}
+		return xvalue{one: translateCharacters(
+			e.evalArgument(n, 0, c).toString(),
+			e.evalArgument(n, 1, c).toString(),
+			e.evalArgument(n, 2, c).toString(),
+		)}
 	}}
 }
 
 func yangFunctions(out map[string]xfunction) {
-	out["current"] = xfunction{0, 0, func(e *xeval, _ *xnode, _ xcontext) xvalue { return xvalue{set: []*Data{e.current}} }}
+	out["current"] = xfunction{0, 0, func(e *xeval, _ *xnode, _ xcontext) xvalue {
+		return xvalue{set: []*Data{e.current}}
+	}}
 	out["deref"] = xfunction{1, 1, func(e *xeval, n *xnode, c xcontext) xvalue {
 		return xvalue{set: e.derefNodes(e.evalArgument(n, 0, c).set)}
 	}}
 	out["re-match"] = xfunction{2, 2, func(e *xeval, n *xnode, c xcontext) xvalue {
-		return newXBoolean(e.reMatch(e.evalArgument(n, 0, c).toString(), e.evalArgument(n, 1, c).toString()))
+		return newXBoolean(e.reMatch(
+			e.evalArgument(n, 0, c).toString(),
+			e.evalArgument(n, 1, c).toString(),
+		))
 	}}
-	for name, self := range map[string]bool{"derived-from": false, "derived-from-or-self": true} {
+	for name, self := range map[string]bool{
+		"derived-from":         false,
+		"derived-from-or-self": true,
+	} {
 		out[name] = xfunction{2, 2, func(e *xeval, n *xnode, c xcontext) xvalue {
-			return newXBoolean(e.derivedFrom(e.evalArgument(n, 0, c).set, e.evalArgument(n, 1, c).toString(), self))
+			return newXBoolean(e.derivedFrom(
+				e.evalArgument(n, 0, c).set,
+				e.evalArgument(n, 1, c).toString(),
+				self,
+			))
 		}}
 	}
 	out["enum-value"] = xfunction{1, 1, func(e *xeval, n *xnode, c xcontext) xvalue {
@@ -109,7 +164,10 @@ func yangFunctions(out map[string]xfunction) {
 		if len(set) == 0 || set[0].typ == nil || set[0].typ.Base != Bits {
 			return newXBoolean(false)
 		}
-		return newXBoolean(slices.Contains(strings.Fields(set[0].Text()), e.evalArgument(n, 1, c).toString()))
+		return newXBoolean(slices.Contains(
+			strings.Fields(set[0].Text()),
+			e.evalArgument(n, 1, c).toString(),
+		))
 	}}
 }
 
@@ -138,7 +196,13 @@ func (e *xeval) derefNodes(set []*Data) (out []*Data) {
 	for _, t := range d.Node.Type.unionMembers() {
 		switch {
 		case t.Base == Leafref && t.expr != nil:
-			inner := xeval{current: d, module: d.Node.Module, root: e.topNode(), lists: e.lists, steps: e.steps}
+			inner := xeval{
+				current: d,
+				module:  d.Node.Module,
+				root:    e.topNode(),
+				lists:   e.lists,
+				steps:   e.steps,
+			}
 			set, ok := inner.referred(d, t)
 			if !ok {
 				set = inner.evalNode(&t.expr.root, xcontext{d, 1, 1}).set
@@ -164,7 +228,12 @@ func (e *xeval) derefNodes(set []*Data) (out []*Data) {
 func (e *xeval) followInstance(steps []Step) []*Data {
 	set := []*Data{e.topNode()}
 	for _, s := range steps {
-		step := xnode{kind: xStep, op: "child", name: s.Name, module: s.Module}
+		step := xnode{
+			kind:   xStep,
+			op:     "child",
+			name:   s.Name,
+			module: s.Module,
+		}
 		var next []*Data
 		for _, d := range set {
 			for i, c := range e.axisNodes(d, &step) {
@@ -217,16 +286,23 @@ func (e *xeval) derivedFrom(set []*Data, name string, self bool) bool {
 }
 
 func newStringFunction(f func(s string) any) func(*xeval, *xnode, xcontext) xvalue {
-	return func(e *xeval, n *xnode, c xcontext) xvalue { return xvalue{one: f(e.evalArgument(n, 0, c).toString())} }
+	return func(e *xeval, n *xnode, c xcontext) xvalue {
+		return xvalue{one: f(e.evalArgument(n, 0, c).toString())}
+	}
 }
 
 func newNumberFunction(f func(float64) float64) func(*xeval, *xnode, xcontext) xvalue {
-	return func(e *xeval, n *xnode, c xcontext) xvalue { return xvalue{one: f(e.evalArgument(n, 0, c).toNumber())} }
+	return func(e *xeval, n *xnode, c xcontext) xvalue {
+		return xvalue{one: f(e.evalArgument(n, 0, c).toNumber())}
+	}
 }
 
 func newTwoStringFunction(f func(a, b string) any) func(*xeval, *xnode, xcontext) xvalue {
 	return func(e *xeval, n *xnode, c xcontext) xvalue {
-		return xvalue{one: f(e.evalArgument(n, 0, c).toString(), e.evalArgument(n, 1, c).toString())}
+		return xvalue{one: f(
+			e.evalArgument(n, 0, c).toString(),
+			e.evalArgument(n, 1, c).toString(),
+		)}
 	}
 }
 
@@ -268,4 +344,6 @@ func translateCharacters(s, from, to string) string {
 }
 
 // stringLength is the length of a string.
-func stringLength(s string) any { return float64(utf8.RuneCountInString(s)) }
+func stringLength(s string) any {
+	return float64(utf8.RuneCountInString(s))
+}

@@ -9,17 +9,72 @@ import (
 // yinArguments are the names of the arguments of statements in YIN (RFC 7950 section 13.1); those
 // with a trailing slash are written as elements.
 var yinArguments = map[string]string{
-	"action": "name", "anydata": "name", "anyxml": "name", "argument": "name", "augment": "target-node", "base": "name", "belongs-to": "module",
-	"bit": "name", "case": "name", "choice": "name", "config": "value", "contact": "text/", "container": "name", "default": "value",
-	"description": "text/", "deviate": "value", "deviation": "target-node", "enum": "name", "error-app-tag": "value", "error-message": "value/",
-	"extension": "name", "feature": "name", "fraction-digits": "value", "grouping": "name", "identity": "name", "if-feature": "name",
-	"import": "module", "include": "module", "key": "value", "leaf": "name", "leaf-list": "name", "length": "value", "list": "name",
-	"mandatory": "value", "max-elements": "value", "min-elements": "value", "modifier": "value", "module": "name", "must": "condition",
-	"namespace": "uri", "notification": "name", "ordered-by": "value", "organization": "text/", "path": "value", "pattern": "value",
-	"position": "value", "prefix": "value", "presence": "value", "range": "value", "reference": "text/", "refine": "target-node",
-	"require-instance": "value", "revision": "date", "revision-date": "date", "rpc": "name", "status": "value", "submodule": "name",
-	"type": "name", "typedef": "name", "unique": "tag", "units": "name", "uses": "name", "value": "value", "when": "condition",
-	"yang-version": "value", "yin-element": "value",
+	"action":           "name",
+	"anydata":          "name",
+	"anyxml":           "name",
+	"argument":         "name",
+	"augment":          "target-node",
+	"base":             "name",
+	"belongs-to":       "module",
+	"bit":              "name",
+	"case":             "name",
+	"choice":           "name",
+	"config":           "value",
+	"contact":          "text/",
+	"container":        "name",
+	"default":          "value",
+	"description":      "text/",
+	"deviate":          "value",
+	"deviation":        "target-node",
+	"enum":             "name",
+	"error-app-tag":    "value",
+	"error-message":    "value/",
+	"extension":        "name",
+	"feature":          "name",
+	"fraction-digits":  "value",
+	"grouping":         "name",
+	"identity":         "name",
+	"if-feature":       "name",
+	"import":           "module",
+	"include":          "module",
+	"key":              "value",
+	"leaf":             "name",
+	"leaf-list":        "name",
+	"length":           "value",
+	"list":             "name",
+	"mandatory":        "value",
+	"max-elements":     "value",
+	"min-elements":     "value",
+	"modifier":         "value",
+	"module":           "name",
+	"must":             "condition",
+	"namespace":        "uri",
+	"notification":     "name",
+	"ordered-by":       "value",
+	"organization":     "text/",
+	"path":             "value",
+	"pattern":          "value",
+	"position":         "value",
+	"prefix":           "value",
+	"presence":         "value",
+	"range":            "value",
+	"reference":        "text/",
+	"refine":           "target-node",
+	"require-instance": "value",
+	"revision":         "date",
+	"revision-date":    "date",
+	"rpc":              "name",
+	"status":           "value",
+	"submodule":        "name",
+	"type":             "name",
+	"typedef":          "name",
+	"unique":           "tag",
+	"units":            "name",
+	"uses":             "name",
+	"value":            "value",
+	"when":             "condition",
+	"yang-version":     "value",
+	"yin-element":      "value",
 }
 
 const yinNamespace = "urn:ietf:params:xml:ns:yang:yin:1"
@@ -40,7 +95,11 @@ func (s *Set) Revision(name, revision string) *Module {
 
 // reparseStatements parses the text of a module again.
 func (m *Module) reparseStatements() (*statement, error) {
-	return parseStatements(&file{path: m.Path, text: m.Text, old: !versionOf11(m.Text)})
+	return parseStatements(&file{
+		path: m.Path,
+		text: m.Text,
+		old:  !versionOf11(m.Text),
+	})
 }
 
 // YIN returns the text of a module of the set in the XML form of YANG.
@@ -49,7 +108,10 @@ func (s *Set) YIN(m *Module) ([]byte, error) {
 	if err != nil {
 		return nil, fault.Wrap(fault.Internal, err, "the module %s cannot be parsed again", m.Name)
 	}
-	w := yinWriter{imports: map[string]*Module{m.Prefix: m}, extensions: map[*Module]map[string]string{}}
+	w := yinWriter{
+		imports:    map[string]*Module{m.Prefix: m},
+		extensions: map[*Module]map[string]string{},
+	}
 	buf := append([]byte(nil), `<?xml version="1.0" encoding="UTF-8"?>`+"\n"+`<module name="`...)
 	buf = append(appendXMLText(buf, m.Name), `" xmlns="`+yinNamespace+`"`...)
 	declare := func(prefix, uri string) {
@@ -91,7 +153,10 @@ func (w *yinWriter) writeStatement(s *statement, indent string) {
 	if s.hasArg && name != "" && !element {
 		w.buf = append(append(append(w.buf, ' '), name...), `="`...)
 		escaped := string(appendXMLText(nil, s.arg)) // a line feed of an attribute would be read as a blank
-		w.buf = append(append(w.buf, strings.NewReplacer("\n", "&#10;", "\t", "&#9;").Replace(escaped)...), '"')
+		w.buf = append(
+			append(w.buf, strings.NewReplacer("\n", "&#10;", "\t", "&#9;").Replace(escaped)...),
+			'"',
+		)
 	}
 	if len(sub) == 0 && !element {
 		w.buf = append(w.buf, "/>\n"...)

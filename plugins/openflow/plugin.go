@@ -23,5 +23,10 @@ var modules embed.FS
 
 // Options describe the plugin.
 func Options() sdk.Options {
-	return sdk.Options{Manifest: manifest, YANG: modules, New: service.New, Commands: service.Commands()}
+	return sdk.Options{
+		Manifest: manifest,
+		YANG:     modules,
+		New:      service.New,
+		Commands: service.Commands(),
+	}
 }

@@ -21,10 +21,13 @@ var manifest []byte
 
 // Options describe the plugin.
 func Options() sdk.Options {
-	return sdk.Options{Manifest: manifest, New: func(_ context.Context, env *sdk.Env) (*sdk.Plugin, error) {
-		ldap.Bound()
-		return &sdk.Plugin{Realm: factory{trust.New(env.Host.Certificates, slog.Default())}}, nil
-	}}
+	return sdk.Options{
+		Manifest: manifest,
+		New: func(_ context.Context, env *sdk.Env) (*sdk.Plugin, error) {
+			ldap.Bound()
+			return &sdk.Plugin{Realm: factory{trust.New(env.Host.Certificates, slog.Default())}}, nil
+		},
+	}
 }
 
 type factory struct{ trust *trust.Source }
@@ -34,19 +37,31 @@ func (f factory) New(_ context.Context, c realm.Config) (realm.Realm, []string, 
 	r := realm.Read(c)
 	settings, warnings := ldap.ReadSettings(r, "")
 	roles := ldap.NewRoles(r.Pairs("groupRolesMap"))
-	d := &directory{suffix: r.String("principalSuffix", ""), nested: r.Bool("nestedGroups", true), mapped: roles != nil}
+	d := &directory{
+		suffix: r.String("principalSuffix", ""),
+		nested: r.Bool("nestedGroups", true),
+		mapped: roles != nil,
+	}
 	if d.suffix != "" && !strings.HasPrefix(d.suffix, "@") {
 		r.Fault("principalSuffix", "%q does not begin with @", d.suffix)
 	}
 	if d.base = r.String("searchBase", baseOf(d.suffix)); d.base == "" {
-		r.Fault("searchBase", "write searchBase = dc=example,dc=org, or principalSuffix = @example.org of which it is made")
+		r.Fault(
+			"searchBase",
+			"write searchBase = dc=example,dc=org, or principalSuffix = @example.org of which it is made",
+		)
 	} else if err := ldap.CheckBase(d.base); err != nil {
 		r.Fault("searchBase", "%v", err)
 	}
 	if err := r.Err(); err != nil {
 		return nil, nil, err
 	}
-	return &ldap.Realm{Directory: d, Client: ldap.New(settings, f.trust), Map: roles, Base: d.base}, warnings, nil
+	return &ldap.Realm{
+		Directory: d,
+		Client:    ldap.New(settings, f.trust),
+		Map:       roles,
+		Base:      d.base,
+	}, warnings, nil
 }
 
 // baseOf makes DC=example,DC=org of @example.org (RFC 2247).

@@ -21,7 +21,9 @@ type directory struct {
 }
 
 // Bind implements ldap.Directory.
-func (d *directory) Bind(user string) string { return d.parseAccount(user).bind }
+func (d *directory) Bind(user string) string {
+	return d.parseAccount(user).bind
+}
 
 // account is the names of a user: what to bind as, and what to look for.
 type account struct{ bind, principal, sam string }
@@ -38,7 +40,11 @@ func (d *directory) parseAccount(name string) account {
 		}
 		return a
 	}
-	return account{bind: name + d.suffix, principal: name + d.suffix, sam: name}
+	return account{
+		bind:      name + d.suffix,
+		principal: name + d.suffix,
+		sam:       name,
+	}
 }
 
 // Principal implements ldap.Directory: alice for alice, ALICE, LAB\alice and, with the suffix of the settings, alice@lab.test.
@@ -68,7 +74,11 @@ func (d *directory) Values(ctx context.Context, search ldap.Search, user string)
 	return groups, err
 }
 
-func (d *directory) userGroups(ctx context.Context, search ldap.Search, user string) ([]string, error) {
+func (d *directory) userGroups(
+	ctx context.Context,
+	search ldap.Search,
+	user string,
+) ([]string, error) {
 	entry, err := d.Entry(ctx, search, user)
 	if err != nil {
 		return nil, err
@@ -76,7 +86,14 @@ func (d *directory) userGroups(ctx context.Context, search ldap.Search, user str
 	groups := entry.GetEqualFoldAttributeValues("memberOf")
 	members := []string{entry.DN}
 	if sid := primaryGroup(entry); sid != nil { // no member list names its users
-		entries, err := search(ctx, ldap.Query{Base: d.base, Filter: sidFilter(sid), Attributes: []string{"1.1"}})
+		entries, err := search(
+			ctx,
+			ldap.Query{
+				Base:       d.base,
+				Filter:     sidFilter(sid),
+				Attributes: []string{"1.1"},
+			},
+		)
 		if err != nil {
 			return groups, err
 		}
@@ -88,7 +105,14 @@ func (d *directory) userGroups(ctx context.Context, search ldap.Search, user str
 		return groups, nil
 	}
 	for _, member := range members {
-		entries, err := search(ctx, ldap.Query{Base: d.base, Filter: ldap.Filter(groupsOf, member), Attributes: []string{"1.1"}})
+		entries, err := search(
+			ctx,
+			ldap.Query{
+				Base:       d.base,
+				Filter:     ldap.Filter(groupsOf, member),
+				Attributes: []string{"1.1"},
+			},
+		)
 		for _, e := range entries {
 			groups = append(groups, e.DN)
 		}
@@ -127,13 +151,24 @@ var entryAttributes = append([]string{"memberOf", "primaryGroupID", "objectSid"}
 
 // Entry implements ldap.Directory: by userPrincipalName, as the bind did, and only when none has it by the account's
 // name.
-func (d *directory) Entry(ctx context.Context, search ldap.Search, user string) (*goldap.Entry, error) {
+func (d *directory) Entry(
+	ctx context.Context,
+	search ldap.Search,
+	user string,
+) (*goldap.Entry, error) {
 	who := d.parseAccount(user)
 	for _, by := range []struct{ filter, value string }{{byPrincipal, who.principal}, {byAccount, who.sam}} {
 		if by.value == "" {
 			continue
 		}
-		entries, err := search(ctx, ldap.Query{Base: d.base, Filter: ldap.Filter(by.filter, by.value), Attributes: entryAttributes})
+		entries, err := search(
+			ctx,
+			ldap.Query{
+				Base:       d.base,
+				Filter:     ldap.Filter(by.filter, by.value),
+				Attributes: entryAttributes,
+			},
+		)
 		switch {
 		case err != nil:
 			return nil, err

@@ -18,7 +18,10 @@ type factory struct{ trust *trust.Source }
 // New implements realm.Factory.
 func (f factory) New(_ context.Context, c realm.Config) (realm.Realm, []string, error) {
 	r := realm.Read(c)
-	text := r.Needed("url", "the address of the identity service, such as https://identity.example.org:5000")
+	text := r.Needed(
+		"url",
+		"the address of the identity service, such as https://identity.example.org:5000",
+	)
 	verify := r.Bool("sslVerification", true)
 	s := &service{
 		domain:  r.String("defaultDomain", "Default"),
@@ -53,7 +56,10 @@ func parseURL(r *realm.Reader, text string, verify bool) (u *url.URL, warnings [
 		warnings = append(warnings, "passwords travel to "+text+" in clear text; use https://")
 	}
 	if u.Scheme == "https" && !verify {
-		warnings = append(warnings, "the certificate of "+text+" is not verified (sslVerification = false): anyone on the way can read passwords")
+		warnings = append(
+			warnings,
+			"the certificate of "+text+" is not verified (sslVerification = false): anyone on the way can read passwords",
+		)
 	}
 	if u.Path = strings.TrimRight(u.Path, "/"); !strings.HasSuffix(u.Path, "/v3") {
 		u.Path += "/v3"
@@ -66,22 +72,33 @@ func parseURL(r *realm.Reader, text string, verify bool) (u *url.URL, warnings [
 func newClient(t *trust.Source, host string, verify bool) *http.Client {
 	dialer := &net.Dialer{Timeout: 5 * time.Second}
 	return &http.Client{
-		Timeout:       30 * time.Second,
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		Timeout: 30 * time.Second,
+		CheckRedirect: func(*http.Request, []*http.Request) error {
+			return http.ErrUseLastResponse
+		},
 		Transport: &http.Transport{
 			DialContext: dialer.DialContext,
 			DialTLSContext: func(ctx context.Context, network, address string) (net.Conn, error) {
-				config := &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS12}
+				config := &tls.Config{
+					InsecureSkipVerify: true,
+					MinVersion:         tls.VersionTLS12,
+				}
 				if verify {
 					var err error
 					if config, err = t.Client(ctx, host); err != nil {
 						return nil, err
 					}
 				}
-				return (&tls.Dialer{NetDialer: dialer, Config: config}).DialContext(ctx, network, address)
+				return (&tls.Dialer{
+					NetDialer: dialer,
+					Config:    config,
+				}).DialContext(ctx, network, address)
 			},
-			MaxIdleConnsPerHost: 16, MaxConnsPerHost: 64, IdleConnTimeout: time.Minute, MaxResponseHeaderBytes: 64 << 10,
-			ResponseHeaderTimeout: 30 * time.Second,
+			MaxIdleConnsPerHost:    16,
+			MaxConnsPerHost:        64,
+			IdleConnTimeout:        time.Minute,
+			MaxResponseHeaderBytes: 64 << 10,
+			ResponseHeaderTimeout:  30 * time.Second,
 		},
 	}
 }

@@ -26,7 +26,12 @@ type account struct {
 }
 
 func newAccount(r *realm.Reader, s *service) *account {
-	a := &account{s: s, user: r.String("serviceUser", ""), password: r.String("servicePassword", ""), domain: r.String("serviceDomain", s.domain)}
+	a := &account{
+		s:        s,
+		user:     r.String("serviceUser", ""),
+		password: r.String("servicePassword", ""),
+		domain:   r.String("serviceDomain", s.domain),
+	}
 	switch {
 	case a.user == "" && a.password == "":
 		return nil
@@ -48,22 +53,40 @@ func (s *service) Find(ctx context.Context, user, domain string) (realm.Result, 
 	a := s.account
 	domainID, why, err := a.findOnlyID(ctx, "domains", url.Values{"name": {domain}})
 	if err != nil || why != "" {
-		return realm.Result{Outcome: realm.Unknown, Reason: why}, err
+		return realm.Result{
+			Outcome: realm.Unknown,
+			Reason:  why,
+		}, err
 	}
-	userID, why, err := a.findOnlyID(ctx, "users", url.Values{"name": {user}, "domain_id": {domainID}})
+	userID, why, err := a.findOnlyID(
+		ctx,
+		"users",
+		url.Values{"name": {user}, "domain_id": {domainID}},
+	)
 	if err != nil || why != "" {
-		return realm.Result{Outcome: realm.Unknown, Reason: why}, err
+		return realm.Result{
+			Outcome: realm.Unknown,
+			Reason:  why,
+		}, err
 	}
 	var assigned struct {
 		Assignments []struct {
 			Role named `json:"role"`
 		} `json:"role_assignments"`
 	}
-	q := url.Values{"user.id": {userID}, "scope.domain.id": {domainID}, "effective": {""}, "include_names": {""}}
+	q := url.Values{
+		"user.id":         {userID},
+		"scope.domain.id": {domainID},
+		"effective":       {""},
+		"include_names":   {""},
+	}
 	if err := a.getJSON(ctx, "role_assignments", q, &assigned); err != nil {
 		return realm.Result{}, err
 	}
-	result := realm.Result{Outcome: realm.Authenticated, Principal: user}
+	result := realm.Result{
+		Outcome:   realm.Authenticated,
+		Principal: user,
+	}
 	for _, x := range assigned.Assignments {
 		result.Roles = append(result.Roles, x.Role.Name)
 	}
@@ -75,7 +98,11 @@ func (s *service) Find(ctx context.Context, user, domain string) (realm.Result, 
 }
 
 // findOnlyID finds the id of the only enabled domain or user that a query names; why is the reason if there is no such one.
-func (a *account) findOnlyID(ctx context.Context, kind string, q url.Values) (id, why string, err error) {
+func (a *account) findOnlyID(
+	ctx context.Context,
+	kind string,
+	q url.Values,
+) (id, why string, err error) {
 	var answer map[string]json.RawMessage
 	if err := a.getJSON(ctx, kind, q, &answer); err != nil {
 		return "", "", err
@@ -131,7 +158,11 @@ func (a *account) getJSON(ctx context.Context, path string, q url.Values, into a
 		case status == http.StatusUnauthorized && again == 0:
 			continue
 		case status != http.StatusOK:
-			return fmt.Errorf("the service account may not read %s: status %d; give it a role of the system, such as reader", path, status)
+			return fmt.Errorf(
+				"the service account may not read %s: status %d; give it a role of the system, such as reader",
+				path,
+				status,
+			)
 		}
 		return json.Unmarshal(body, into)
 	}
@@ -152,7 +183,11 @@ func (a *account) accountToken(ctx context.Context, fresh bool) (string, error) 
 	}
 	if a.token = header.Get("X-Subject-Token"); status/100 != 2 || a.token == "" {
 		a.token = ""
-		return "", fmt.Errorf("the service account %s cannot log in for the system: status %d", a.user, status)
+		return "", fmt.Errorf(
+			"the service account %s cannot log in for the system: status %d",
+			a.user,
+			status,
+		)
 	}
 	return a.token, nil
 }

@@ -52,15 +52,19 @@ type (
 // passwordLogin asks for a token of the user's own domain, which has the roles there.
 func passwordLogin(name, domain, secret string) tokenRequest {
 	return tokenRequest{auth{
-		Identity: identity{Methods: []string{"password"}, Password: &password{user{name, secret, named{domain}}}},
-		Scope:    &scope{Domain: &named{domain}},
+		Identity: identity{
+			Methods:  []string{"password"},
+			Password: &password{user{name, secret, named{domain}}},
+		},
+		Scope: &scope{Domain: &named{domain}},
 	}}
 }
 
 // credentialLogin asks for a token of what the application credential was made for.
 func credentialLogin(id, secret string) tokenRequest {
 	return tokenRequest{auth{Identity: identity{
-		Methods: []string{"application_credential"}, Credential: &appCredential{id, secret},
+		Methods:    []string{"application_credential"},
+		Credential: &appCredential{id, secret},
 	}}}
 }
 

@@ -18,7 +18,10 @@ var manifest []byte
 
 // Options describe the plugin.
 func Options() sdk.Options {
-	return sdk.Options{Manifest: manifest, New: func(_ context.Context, env *sdk.Env) (*sdk.Plugin, error) {
-		return &sdk.Plugin{Realm: factory{trust.New(env.Host.Certificates, slog.Default())}}, nil
-	}}
+	return sdk.Options{
+		Manifest: manifest,
+		New: func(_ context.Context, env *sdk.Env) (*sdk.Plugin, error) {
+			return &sdk.Plugin{Realm: factory{trust.New(env.Host.Certificates, slog.Default())}}, nil
+		},
+	}
 }

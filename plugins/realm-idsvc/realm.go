@@ -56,7 +56,10 @@ func (s *service) Authenticate(ctx context.Context, c realm.Credentials) (realm.
 }
 
 func unknownResult(why string) (realm.Result, error) {
-	return realm.Result{Outcome: realm.Unknown, Reason: why}, nil
+	return realm.Result{
+		Outcome: realm.Unknown,
+		Reason:  why,
+	}, nil
 }
 
 // resultOfAnswer says what an answer means. Only what is surely about the credentials is a
@@ -68,11 +71,17 @@ func resultOfAnswer(name string, status int, body []byte) (realm.Result, error) 
 		if missing := secondFactor(body); missing != "" {
 			return unknownResult("the identity service demands a further factor for this user (" + missing + "), which cannot be given here; use an application credential")
 		}
-		return unknownResult(withServerReason("user unknown, password wrong, or no role in the domain", body))
+		return unknownResult(withServerReason(
+			"user unknown, password wrong, or no role in the domain",
+			body,
+		))
 	case http.StatusForbidden:
 		return unknownResult(withServerReason("the identity service forbids this login", body))
 	case http.StatusBadRequest:
-		return unknownResult(withServerReason("the identity service cannot use this name or password", body))
+		return unknownResult(withServerReason(
+			"the identity service cannot use this name or password",
+			body,
+		))
 	case http.StatusNotFound:
 		return realm.Result{}, errors.New("status 404: is the url that of the Identity API, without /auth/tokens?")
 	default:
@@ -87,7 +96,11 @@ func resultOfAnswer(name string, status int, body []byte) (realm.Result, error) 
 	if credentialID.MatchString(name) {
 		principal = answer.Token.User.Name
 	}
-	return realm.Result{Outcome: realm.Authenticated, Principal: principal, Roles: answer.roles()}, nil
+	return realm.Result{
+		Outcome:   realm.Authenticated,
+		Principal: principal,
+		Roles:     answer.roles(),
+	}, nil
 }
 
 // secondFactor returns the methods that a service still wants after the password, as the receipt of an
@@ -104,7 +117,9 @@ func secondFactor(body []byte) string {
 	}
 	var ways []string
 	for _, way := range answer.Required {
-		way = slices.DeleteFunc(way, func(m string) bool { return slices.Contains(answer.Receipt.Methods, m) })
+		way = slices.DeleteFunc(way, func(m string) bool {
+			return slices.Contains(answer.Receipt.Methods, m)
+		})
 		if len(way) > 0 {
 			ways = append(ways, strings.Join(way, " and "))
 		}
@@ -144,7 +159,10 @@ func printableLine(said string) string {
 }
 
 // requestToken asks for a token, which is in the header of the answer.
-func (s *service) requestToken(ctx context.Context, request tokenRequest) (h http.Header, status int, body []byte, err error) {
+func (s *service) requestToken(
+	ctx context.Context,
+	request tokenRequest,
+) (h http.Header, status int, body []byte, err error) {
 	text, err := json.Marshal(request)
 	if err != nil {
 		return nil, 0, nil, err

@@ -23,10 +23,13 @@ var manifest []byte
 
 // Options describe the plugin.
 func Options() sdk.Options {
-	return sdk.Options{Manifest: manifest, New: func(_ context.Context, env *sdk.Env) (*sdk.Plugin, error) {
-		ldap.Bound()
-		return &sdk.Plugin{Realm: factory{trust.New(env.Host.Certificates, slog.Default())}}, nil
-	}}
+	return sdk.Options{
+		Manifest: manifest,
+		New: func(_ context.Context, env *sdk.Env) (*sdk.Plugin, error) {
+			ldap.Bound()
+			return &sdk.Plugin{Realm: factory{trust.New(env.Host.Certificates, slog.Default())}}, nil
+		},
+	}
 }
 
 // The kinds served.
@@ -41,7 +44,10 @@ type factory struct{ trust *trust.Source }
 func (f factory) New(_ context.Context, c realm.Config) (realm.Realm, []string, error) {
 	r := realm.Read(c)
 	settings, warnings := ldap.ReadSettings(r, "contextFactory.")
-	template := r.Needed("userDnTemplate", "the name to bind with, such as uid={0},ou=People,dc=example,dc=org")
+	template := r.Needed(
+		"userDnTemplate",
+		"the name to bind with, such as uid={0},ou=People,dc=example,dc=org",
+	)
 	if template != "" && !strings.Contains(template, "{0}") {
 		r.Fault("userDnTemplate", "{0}, which is replaced by the user name, is missing")
 	}
@@ -50,8 +56,14 @@ func (f factory) New(_ context.Context, c realm.Config) (realm.Realm, []string, 
 	if err := r.Err(); err != nil {
 		return nil, nil, err
 	}
-	return &ldap.Realm{Directory: d, Client: ldap.New(settings, f.trust), NoRoles: c.Kind != kindRoles,
-		Map: roles, Base: d.base, Attribute: d.attribute}, warnings, nil
+	return &ldap.Realm{
+		Directory: d,
+		Client:    ldap.New(settings, f.trust),
+		NoRoles:   c.Kind != kindRoles,
+		Map:       roles,
+		Base:      d.base,
+		Attribute: d.attribute,
+	}, warnings, nil
 }
 
 // readRoles reads how roles are found. A realm without roles may have these properties, so that only its kind must be
@@ -59,8 +71,13 @@ func (f factory) New(_ context.Context, c realm.Config) (realm.Realm, []string, 
 func readRoles(r *realm.Reader, template string, roles bool) *directory {
 	naming, suffix := ldap.Naming(template)
 	bind := ldap.NewTemplate(template)
-	d := &directory{template: bind, fold: !bind.IsDN() || ldap.IgnoresCase(naming), base: r.String("searchBase", suffix),
-		attribute: r.String("ldapAttributeForComparison", "objectClass"), filter: r.String("searchFilter", "")}
+	d := &directory{
+		template:  bind,
+		fold:      !bind.IsDN() || ldap.IgnoresCase(naming),
+		base:      r.String("searchBase", suffix),
+		attribute: r.String("ldapAttributeForComparison", "objectClass"),
+		filter:    r.String("searchFilter", ""),
+	}
 	if err := ldap.CheckBase(d.base); err != nil {
 		r.Fault("searchBase", "%v", err)
 	}
@@ -73,7 +90,10 @@ func readRoles(r *realm.Reader, template string, roles bool) *directory {
 		r.Fault("searchFilter", "%v", err)
 	}
 	if roles && d.base == "" && template != "" {
-		r.Fault("searchBase", "the userDnTemplate does not say where users are; write searchBase = dc=example,dc=org")
+		r.Fault(
+			"searchBase",
+			"the userDnTemplate does not say where users are; write searchBase = dc=example,dc=org",
+		)
 	}
 	return d
 }

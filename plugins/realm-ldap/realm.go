@@ -20,7 +20,9 @@ type directory struct {
 }
 
 // Bind implements ldap.Directory.
-func (d *directory) Bind(user string) string { return d.template.Name(user) }
+func (d *directory) Bind(user string) string {
+	return d.template.Name(user)
+}
 
 // Principal implements ldap.Directory.
 func (d *directory) Principal(user string) string {
@@ -31,8 +33,16 @@ func (d *directory) Principal(user string) string {
 }
 
 // Values implements ldap.Directory.
-func (d *directory) Values(ctx context.Context, search ldap.Search, user string) (values []string, err error) {
-	q := ldap.Query{Base: d.base, Filter: ldap.Filter(d.filter, user, d.Bind(user)), Attributes: []string{d.attribute}}
+func (d *directory) Values(
+	ctx context.Context,
+	search ldap.Search,
+	user string,
+) (values []string, err error) {
+	q := ldap.Query{
+		Base:       d.base,
+		Filter:     ldap.Filter(d.filter, user, d.Bind(user)),
+		Attributes: []string{d.attribute},
+	}
 	if d.own {
 		q.Base, q.Alone = d.Bind(user), true
 	}
@@ -48,11 +58,23 @@ func (d *directory) Values(ctx context.Context, search ldap.Search, user string)
 }
 
 // Entry implements ldap.Directory: it is the one whose name the template makes.
-func (d *directory) Entry(ctx context.Context, search ldap.Search, user string) (*goldap.Entry, error) {
+func (d *directory) Entry(
+	ctx context.Context,
+	search ldap.Search,
+	user string,
+) (*goldap.Entry, error) {
 	if !d.template.IsDN() {
 		return nil, realm.ErrNoFinder
 	}
-	entries, err := search(ctx, ldap.Query{Base: d.Bind(user), Alone: true, Filter: "(objectClass=*)", Attributes: ldap.LockAttributes})
+	entries, err := search(
+		ctx,
+		ldap.Query{
+			Base:       d.Bind(user),
+			Alone:      true,
+			Filter:     "(objectClass=*)",
+			Attributes: ldap.LockAttributes,
+		},
+	)
 	if ldap.Absent(err) || err == nil && len(entries) != 1 {
 		return nil, &ldap.RefusedError{Reason: "no such entry"}
 	}

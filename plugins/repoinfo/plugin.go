@@ -14,5 +14,9 @@ var manifest []byte
 
 // Options describe the plugin.
 func Options() sdk.Options {
-	return sdk.Options{Manifest: manifest, New: service.New, Commands: service.Commands()}
+	return sdk.Options{
+		Manifest: manifest,
+		New:      service.New,
+		Commands: service.Commands(),
+	}
 }

@@ -17,5 +17,9 @@ var manifest []byte
 
 // Options describe the plugin.
 func Options() sdk.Options {
-	return sdk.Options{Manifest: manifest, New: device.New, Commands: device.Commands()}
+	return sdk.Options{
+		Manifest: manifest,
+		New:      device.New,
+		Commands: device.Commands(),
+	}
 }

@@ -18,7 +18,10 @@ type Checker interface {
 
 // Check is Checker.Check; a fault.Unsupported where the driver does not have it.
 func (c *Client) Check(ctx context.Context, r *Router, cfg *Config) (*Checked, error) {
-	a, err := c.rpc.CheckBier(ctx, &pluginv1.CheckBierRequest{Router: r, Config: cfg})
+	a, err := c.rpc.CheckBier(ctx, &pluginv1.CheckBierRequest{
+		Router: r,
+		Config: cfg,
+	})
 	return a, fault.FromStatus(err)
 }
 
@@ -26,7 +29,11 @@ func (s *server) CheckBier(ctx context.Context, q *pluginv1.CheckBierRequest) (*
 	return callDriver(s, q.Router, func(d Driver) (*Checked, error) {
 		x, ok := d.(Checker)
 		if !ok {
-			return nil, fault.New(fault.Unsupported, "the driver %s cannot say what it can write without trying", s.name)
+			return nil, fault.New(
+				fault.Unsupported,
+				"the driver %s cannot say what it can write without trying",
+				s.name,
+			)
 		}
 		if q.Config == nil {
 			q.Config = &Config{}
@@ -49,11 +56,18 @@ func (c *Client) Forwarding(ctx context.Context, r *Router) ([]*Forwarding, erro
 	return a.GetTables(), fault.FromStatus(err)
 }
 
-func (s *server) ReadBierForwarding(ctx context.Context, q *pluginv1.ReadBierForwardingRequest) (*pluginv1.ReadBierForwardingResponse, error) {
+func (s *server) ReadBierForwarding(
+	ctx context.Context,
+	q *pluginv1.ReadBierForwardingRequest,
+) (*pluginv1.ReadBierForwardingResponse, error) {
 	return callDriver(s, q.Router, func(d Driver) (*pluginv1.ReadBierForwardingResponse, error) {
 		f, ok := d.(Forwarder)
 		if !ok {
-			return nil, fault.New(fault.Unsupported, "the driver %s cannot read forwarding tables", s.name)
+			return nil, fault.New(
+				fault.Unsupported,
+				"the driver %s cannot read forwarding tables",
+				s.name,
+			)
 		}
 		tables, err := f.Forwarding(ctx, q.Router)
 		return &pluginv1.ReadBierForwardingResponse{Tables: tables}, err
@@ -68,16 +82,33 @@ type Deliverer interface {
 }
 
 // Delivery is Deliverer.Delivery; a fault.Unsupported where the driver does not have it.
-func (c *Client) Delivery(ctx context.Context, r *Router, channels []*Channel) ([]*Delivery, error) {
-	a, err := c.rpc.ReadBierDelivery(ctx, &pluginv1.ReadBierDeliveryRequest{Router: r, Channels: channels})
+func (c *Client) Delivery(
+	ctx context.Context,
+	r *Router,
+	channels []*Channel,
+) ([]*Delivery, error) {
+	a, err := c.rpc.ReadBierDelivery(
+		ctx,
+		&pluginv1.ReadBierDeliveryRequest{
+			Router:   r,
+			Channels: channels,
+		},
+	)
 	return a.GetChannels(), fault.FromStatus(err)
 }
 
-func (s *server) ReadBierDelivery(ctx context.Context, q *pluginv1.ReadBierDeliveryRequest) (*pluginv1.ReadBierDeliveryResponse, error) {
+func (s *server) ReadBierDelivery(
+	ctx context.Context,
+	q *pluginv1.ReadBierDeliveryRequest,
+) (*pluginv1.ReadBierDeliveryResponse, error) {
 	return callDriver(s, q.Router, func(d Driver) (*pluginv1.ReadBierDeliveryResponse, error) {
 		x, ok := d.(Deliverer)
 		if !ok {
-			return nil, fault.New(fault.Unsupported, "the driver %s cannot read what routers do with channels", s.name)
+			return nil, fault.New(
+				fault.Unsupported,
+				"the driver %s cannot read what routers do with channels",
+				s.name,
+			)
 		}
 		list, err := x.Delivery(ctx, q.Router, q.Channels)
 		return &pluginv1.ReadBierDeliveryResponse{Channels: list}, err
@@ -95,19 +126,42 @@ type Pinger interface {
 }
 
 // Ping is Pinger.Ping; a fault.Unsupported where the driver does not have it.
-func (c *Client) Ping(ctx context.Context, r *Router, targets []*Member, count int) ([]*PingReply, error) {
-	a, err := c.rpc.PingBier(ctx, &pluginv1.PingBierRequest{Router: r, Targets: targets, Count: uint32(count)})
+func (c *Client) Ping(
+	ctx context.Context,
+	r *Router,
+	targets []*Member,
+	count int,
+) ([]*PingReply, error) {
+	a, err := c.rpc.PingBier(
+		ctx,
+		&pluginv1.PingBierRequest{
+			Router:  r,
+			Targets: targets,
+			Count:   uint32(count),
+		},
+	)
 	return a.GetReplies(), fault.FromStatus(err)
 }
 
-func (s *server) PingBier(ctx context.Context, q *pluginv1.PingBierRequest) (*pluginv1.PingBierResponse, error) {
+func (s *server) PingBier(
+	ctx context.Context,
+	q *pluginv1.PingBierRequest,
+) (*pluginv1.PingBierResponse, error) {
 	return callDriver(s, q.Router, func(d Driver) (*pluginv1.PingBierResponse, error) {
 		p, ok := d.(Pinger)
 		switch {
 		case !ok:
-			return nil, fault.New(fault.Unsupported, "the routers of driver %s have no ping over BIER", s.name)
+			return nil, fault.New(
+				fault.Unsupported,
+				"the routers of driver %s have no ping over BIER",
+				s.name,
+			)
 		case q.Count < 1 || q.Count > MaxPings || len(q.Targets) == 0:
-			return nil, fault.New(fault.Invalid, "a ping needs targets and a count within 1..%d", MaxPings)
+			return nil, fault.New(
+				fault.Invalid,
+				"a ping needs targets and a count within 1..%d",
+				MaxPings,
+			)
 		}
 		replies, err := p.Ping(ctx, q.Router, q.Targets, int(q.Count))
 		return &pluginv1.PingBierResponse{Replies: replies}, err

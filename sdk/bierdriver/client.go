@@ -25,7 +25,15 @@ func (c *Client) Describe(ctx context.Context) (Description, error) {
 	if err != nil {
 		return Description{}, fault.FromStatus(err)
 	}
-	return Description{Name: r.Name, Capabilities: r.Capabilities, Dialects: r.Dialects, Priority: r.Priority, Probes: r.Probes, Members: r.Members, Lacks: r.Lacks}, nil
+	return Description{
+		Name:         r.Name,
+		Capabilities: r.Capabilities,
+		Dialects:     r.Dialects,
+		Priority:     r.Priority,
+		Probes:       r.Probes,
+		Members:      r.Members,
+		Lacks:        r.Lacks,
+	}, nil
 }
 
 // Probe is Driver.Probe.
@@ -35,12 +43,21 @@ func (c *Client) Probe(ctx context.Context, r *Router) (*Probe, error) {
 }
 
 // Apply is Driver.Apply.
-func (c *Client) Apply(ctx context.Context, r *Router, cfg *Config, permit Permit) (*Result, error) {
+func (c *Client) Apply(
+	ctx context.Context,
+	r *Router,
+	cfg *Config,
+	permit Permit,
+) (*Result, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	s, err := c.rpc.ApplyBier(ctx)
 	if err == nil {
-		err = s.Send(&pluginv1.ApplyBierRequest{Router: r, Config: cfg, DryRun: permit == nil})
+		err = s.Send(&pluginv1.ApplyBierRequest{
+			Router: r,
+			Config: cfg,
+			DryRun: permit == nil,
+		})
 	}
 	for err == nil || errors.Is(err, io.EOF) { // of Send: Recv has the reason
 		var a *Result
@@ -97,7 +114,10 @@ type Watch struct {
 // Set adds routers to those watched, or takes them again where they changed, and
 // leaves others out by their node-id.
 func (w *Watch) Set(put []*Router, remove []string) error {
-	return fault.FromStatus(w.stream.Send(&pluginv1.WatchBierRequest{Put: put, Remove: remove}))
+	return fault.FromStatus(w.stream.Send(&pluginv1.WatchBierRequest{
+		Put:    put,
+		Remove: remove,
+	}))
 }
 
 // Next waits for the next event. An error is the end of the stream.

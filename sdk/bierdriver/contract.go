@@ -114,8 +114,12 @@ var Always Permit = always{}
 
 type always struct{}
 
-func (always) Begin(context.Context, string) ([]string, error) { return nil, nil }
-func (always) Commit(context.Context) error                    { return nil }
+func (always) Begin(context.Context, string) ([]string, error) {
+	return nil, nil
+}
+func (always) Commit(context.Context) error {
+	return nil
+}
 
 // Driver is what every driver implements. Its methods are called at the same time
 // for different routers, and Apply and Read also for the same one: a driver puts
@@ -177,11 +181,16 @@ func Canonical(c *Config) {
 	if c.Global == nil {
 		return
 	}
-	slices.SortFunc(c.Global.SubDomains, func(a, b *SubDomain) int { return cmp.Compare(a.SubDomainId, b.SubDomainId) })
+	slices.SortFunc(c.Global.SubDomains, func(a, b *SubDomain) int {
+		return cmp.Compare(a.SubDomainId, b.SubDomainId)
+	})
 	for _, s := range c.Global.SubDomains {
 		for _, l := range [][]*Encapsulation{s.Ipv4, s.Ipv6} {
 			slices.SortFunc(l, func(a, b *Encapsulation) int {
-				return cmp.Or(cmp.Compare(a.Bitstringlength, b.Bitstringlength), cmp.Compare(a.BierMplsLabelBase, b.BierMplsLabelBase))
+				return cmp.Or(
+					cmp.Compare(a.Bitstringlength, b.Bitstringlength),
+					cmp.Compare(a.BierMplsLabelBase, b.BierMplsLabelBase),
+				)
 			})
 		}
 	}

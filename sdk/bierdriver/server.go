@@ -13,7 +13,10 @@ import (
 // Register serves a driver on a gRPC server; sdk.Serve does this for a plugin.
 // name is the plugin's; driver returns the driver, or why it is not ready yet.
 func Register(s grpc.ServiceRegistrar, name string, driver func() (Driver, error)) {
-	pluginv1.RegisterBierDriverServer(s, &server{name: name, driver: driver})
+	pluginv1.RegisterBierDriverServer(s, &server{
+		name:   name,
+		driver: driver,
+	})
 }
 
 type server struct {
@@ -22,14 +25,24 @@ type server struct {
 	driver func() (Driver, error)
 }
 
-func (s *server) DescribeBierDriver(context.Context, *pluginv1.DescribeBierDriverRequest) (*pluginv1.DescribeBierDriverResponse, error) {
+func (s *server) DescribeBierDriver(
+	context.Context,
+	*pluginv1.DescribeBierDriverRequest,
+) (*pluginv1.DescribeBierDriverResponse, error) {
 	d, err := s.driver()
 	if err != nil {
 		return nil, fault.ToStatus(err)
 	}
 	x := d.Describe()
-	return &pluginv1.DescribeBierDriverResponse{Name: s.name, Capabilities: x.Capabilities, Dialects: x.Dialects,
-		Priority: x.Priority, Probes: x.Probes, Members: x.Members, Lacks: append(slices.Clip(x.Lacks), missingAbilities(d)...)}, nil
+	return &pluginv1.DescribeBierDriverResponse{
+		Name:         s.name,
+		Capabilities: x.Capabilities,
+		Dialects:     x.Dialects,
+		Priority:     x.Priority,
+		Probes:       x.Probes,
+		Members:      x.Members,
+		Lacks:        append(slices.Clip(x.Lacks), missingAbilities(d)...),
+	}, nil
 }
 
 // driverFor returns the driver for a call to a router.
@@ -50,7 +63,9 @@ func callDriver[T any](s *server, r *Router, do func(Driver) (T, error)) (answer
 }
 
 func (s *server) ProbeBier(ctx context.Context, q *pluginv1.ProbeBierRequest) (*Probe, error) {
-	return callDriver(s, q.Router, func(d Driver) (*Probe, error) { return d.Probe(ctx, q.Router) })
+	return callDriver(s, q.Router, func(d Driver) (*Probe, error) {
+		return d.Probe(ctx, q.Router)
+	})
 }
 
 func (s *server) ApplyBier(stream grpc.BidiStreamingServer[pluginv1.ApplyBierRequest, Result]) error {
@@ -84,7 +99,10 @@ type asking struct {
 
 // Begin implements Permit.
 func (a asking) Begin(_ context.Context, session string) ([]string, error) {
-	p, err := a.askPermit(&pluginv1.BierAsk{Step: pluginv1.BierAsk_STEP_BEGIN, Session: session})
+	p, err := a.askPermit(&pluginv1.BierAsk{
+		Step:    pluginv1.BierAsk_STEP_BEGIN,
+		Session: session,
+	})
 	return p.GetFormerSessions(), err
 }
 
@@ -104,7 +122,10 @@ func (a asking) askPermit(q *pluginv1.BierAsk) (*pluginv1.BierPermit, error) {
 	case err != nil:
 		return nil, fault.Wrap(fault.Unavailable, err, "the caller of the change has disconnected")
 	case r.Permit == nil:
-		return nil, fault.New(fault.Malformed, "a permit was requested, but the answer is something else")
+		return nil, fault.New(
+			fault.Malformed,
+			"a permit was requested, but the answer is something else",
+		)
 	case r.Permit.Forbidden != "":
 		return nil, fault.New(fault.Unavailable, "%s", r.Permit.Forbidden)
 	}
@@ -112,5 +133,7 @@ func (a asking) askPermit(q *pluginv1.BierAsk) (*pluginv1.BierPermit, error) {
 }
 
 func (s *server) ReadBier(ctx context.Context, q *pluginv1.ReadBierRequest) (*Observed, error) {
-	return callDriver(s, q.Router, func(d Driver) (*Observed, error) { return d.Read(ctx, q.Router) })
+	return callDriver(s, q.Router, func(d Driver) (*Observed, error) {
+		return d.Read(ctx, q.Router)
+	})
 }

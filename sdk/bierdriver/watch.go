@@ -23,7 +23,11 @@ func (s *server) WatchBier(stream grpc.BidiStreamingServer[pluginv1.WatchBierReq
 		return fault.ToStatus(err)
 	}
 	ctx, cancel := context.WithCancel(stream.Context())
-	w := &watch{driver: d, stream: stream, running: map[string]*watched{}}
+	w := &watch{
+		driver:  d,
+		stream:  stream,
+		running: map[string]*watched{},
+	}
 	defer w.all.Wait()
 	defer cancel()
 	for {
@@ -72,7 +76,11 @@ func (w *watch) putRouter(ctx context.Context, r *Router) error {
 		return fault.New(fault.TooBig, "more than %d routers on one stream", maxWatched)
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	one := &watched{router: r, cancel: cancel, done: make(chan struct{})}
+	one := &watched{
+		router: r,
+		cancel: cancel,
+		done:   make(chan struct{}),
+	}
 	w.running[r.NodeId] = one
 	w.all.Go(func() {
 		defer close(one.done)
@@ -102,6 +110,9 @@ func (w *watch) runRouter(ctx context.Context, r *Router) {
 	}
 	err := w.driver.Watch(ctx, r, emit)
 	if err != nil && ctx.Err() == nil {
-		_ = emit(&Event{Session: &Session{State: Down, Reason: "the driver stopped watching: " + err.Error()}})
+		_ = emit(&Event{Session: &Session{
+			State:  Down,
+			Reason: "the driver stopped watching: " + err.Error(),
+		}})
 	}
 }

@@ -27,7 +27,9 @@ func (c Caller) ID() string {
 }
 
 // HasRole reports whether the caller holds a role.
-func (c Caller) HasRole(role string) bool { return slices.Contains(c.Roles, role) }
+func (c Caller) HasRole(role string) bool {
+	return slices.Contains(c.Roles, role)
+}
 
 type key struct{}
 
@@ -68,7 +70,13 @@ func ToProto(ctx context.Context) *pluginv1.Caller {
 	if !ok {
 		return nil
 	}
-	return &pluginv1.Caller{User: c.User, Domain: c.Domain, Roles: c.Roles, RequestId: c.RequestID, Address: c.Address}
+	return &pluginv1.Caller{
+		User:      c.User,
+		Domain:    c.Domain,
+		Roles:     c.Roles,
+		RequestId: c.RequestID,
+		Address:   c.Address,
+	}
 }
 
 // FromProto returns a context with the caller that came over the wire; ctx itself for nil.
@@ -76,5 +84,14 @@ func FromProto(ctx context.Context, p *pluginv1.Caller) context.Context {
 	if p == nil {
 		return ctx
 	}
-	return With(ctx, Caller{User: p.User, Domain: p.Domain, Roles: p.Roles, RequestID: p.RequestId, Address: p.Address})
+	return With(
+		ctx,
+		Caller{
+			User:      p.User,
+			Domain:    p.Domain,
+			Roles:     p.Roles,
+			RequestID: p.RequestId,
+			Address:   p.Address,
+		},
+	)
 }

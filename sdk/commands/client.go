@@ -41,8 +41,14 @@ func (c *Client) executeCommand(ctx context.Context, in *Invocation, pulls bool)
 		return fault.FromStatus(err)
 	}
 	s := &sender{stream: stream, wanted: make(chan struct{}, 1)}
-	err = s.sendMessage(&pluginv1.ExecuteRequest{Start: &pluginv1.ExecuteStart{Name: in.Name, Options: in.Options,
-		Arguments: in.Positional, Format: in.Format, Width: int32(in.Width), Caller: caller.ToProto(caller.With(ctx, in.Caller))}})
+	err = s.sendMessage(&pluginv1.ExecuteRequest{Start: &pluginv1.ExecuteStart{
+		Name:      in.Name,
+		Options:   in.Options,
+		Arguments: in.Positional,
+		Format:    in.Format,
+		Width:     int32(in.Width),
+		Caller:    caller.ToProto(caller.With(ctx, in.Caller)),
+	}})
 	if err != nil && !errors.Is(err, io.EOF) {
 		return fault.FromStatus(err)
 	}
@@ -70,13 +76,19 @@ func (c *Client) executeCommand(ctx context.Context, in *Invocation, pulls bool)
 	if errors.Is(err, io.EOF) {
 		return nil
 	}
-	if err = fault.FromStatus(err); s.unasked != nil && ctx.Err() == nil { // the plugin only learned that there is no answer
+	if err = fault.FromStatus(err); s.unasked != nil &&
+		ctx.Err() == nil { // the plugin only learned that there is no answer
 		return fault.Wrap(fault.KindOf(err), err, "%v: %v", err, s.unasked)
 	}
 	return err
 }
 
-func handleMessage(ctx context.Context, in *Invocation, m *pluginv1.ExecuteResponse, s *sender) error {
+func handleMessage(
+	ctx context.Context,
+	in *Invocation,
+	m *pluginv1.ExecuteResponse,
+	s *sender,
+) error {
 	if len(m.Stdout) > 0 {
 		if _, err := in.Stdout.Write(m.Stdout); err != nil {
 			return err
@@ -88,7 +100,11 @@ func handleMessage(ctx context.Context, in *Invocation, m *pluginv1.ExecuteRespo
 		}
 	}
 	if p := m.Progress; p != nil && in.Terminal != nil {
-		in.Progress(Progress{Text: p.Text, Done: p.Done, Total: p.Total})
+		in.Progress(Progress{
+			Text:  p.Text,
+			Done:  p.Done,
+			Total: p.Total,
+		})
 	}
 	if p := m.Prompt; p != nil {
 		a := &pluginv1.PromptAnswer{Cancelled: true}
@@ -105,7 +121,15 @@ func handleMessage(ctx context.Context, in *Invocation, m *pluginv1.ExecuteRespo
 
 // Complete lists values for a parameter of a command; nil when the plugin fails.
 func (c *Client) Complete(ctx context.Context, name, parameter, prefix string) []string {
-	r, err := c.rpc.Complete(ctx, &pluginv1.CompleteRequest{Name: name, Parameter: parameter, Prefix: prefix, Caller: caller.ToProto(ctx)})
+	r, err := c.rpc.Complete(
+		ctx,
+		&pluginv1.CompleteRequest{
+			Name:      name,
+			Parameter: parameter,
+			Prefix:    prefix,
+			Caller:    caller.ToProto(ctx),
+		},
+	)
 	if err != nil {
 		return nil
 	}

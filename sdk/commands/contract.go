@@ -109,10 +109,14 @@ func (in *Invocation) Arg(name string) string {
 }
 
 // Option returns the value of an option, empty when it has none.
-func (in *Invocation) Option(name string) string { return in.Options[name] }
+func (in *Invocation) Option(name string) string {
+	return in.Options[name]
+}
 
 // Flag reports whether a Bool option was given.
-func (in *Invocation) Flag(name string) bool { return in.Options[name] == "true" }
+func (in *Invocation) Flag(name string) bool {
+	return in.Options[name] == "true"
+}
 
 // Find returns the command of a name.
 func Find(table []Command, name string) (Command, bool) {

@@ -49,5 +49,8 @@ func FileError(err error) error {
 	if !errors.Is(err, fs.ErrPermission) {
 		return err
 	}
-	return fmt.Errorf("%w: in the home directory this plugin reads only files in import/ and writes only files in export/; move the file there, or name a file outside the home directory, which ctl sends", err)
+	return fmt.Errorf(
+		"%w: in the home directory this plugin reads only files in import/ and writes only files in export/; move the file there, or name a file outside the home directory, which ctl sends",
+		err,
+	)
 }

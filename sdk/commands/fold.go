@@ -10,7 +10,12 @@ import (
 // of the lines between columns then. The last column, which is mostly prose, goes first; then the widest. None becomes
 // narrower than its longest word: as blanks divide words, then without the blanks around the lines, then as the marks
 // of paths and lists do. Numbers are not folded.
-func (t Table) narrowColumns(width []int, titles []string, cells [][]string, columns int) (around string, fits bool) {
+func (t Table) narrowColumns(
+	width []int,
+	titles []string,
+	cells [][]string,
+	columns int,
+) (around string, fits bool) {
 	n := len(width)
 	if columns <= 0 || n == 0 {
 		return " ", true

@@ -26,11 +26,15 @@ type Column struct {
 }
 
 // Add appends a row; the cells are in the order of the columns.
-func (t *Table) Add(cells ...any) { t.Rows = append(t.Rows, cells) }
+func (t *Table) Add(cells ...any) {
+	t.Rows = append(t.Rows, cells)
+}
 
 // List returns a cell of several values: as text with between standing between them,
 // as JSON an array, which is empty for nil values.
-func List[T any](between string, values []T) any { return list[T]{between, values} }
+func List[T any](between string, values []T) any {
+	return list[T]{between, values}
+}
 
 type list[T any] struct {
 	between string

@@ -17,7 +17,10 @@ import (
 // Register serves commands on a gRPC server; sdk.Serve does this for a plugin.
 // name is the plugin's; table returns the commands, or why there are none yet.
 func Register(s grpc.ServiceRegistrar, name string, table func() ([]Command, error)) {
-	pluginv1.RegisterCommandsServer(s, &server{name: name, table: table})
+	pluginv1.RegisterCommandsServer(s, &server{
+		name:  name,
+		table: table,
+	})
 }
 
 type server struct {
@@ -34,7 +37,12 @@ func (s *server) findCommand(name string) (Command, error) {
 	}
 	cmd, ok := Find(table, name)
 	if !ok || cmd.Run == nil {
-		return cmd, fault.ToStatus(fault.New(fault.Unsupported, "the plugin %s does not serve the command %q", s.name, name))
+		return cmd, fault.ToStatus(fault.New(
+			fault.Unsupported,
+			"the plugin %s does not serve the command %q",
+			s.name,
+			name,
+		))
 	}
 	return cmd, nil
 }
@@ -52,15 +60,28 @@ func (s *server) Execute(stream execStream) error {
 		return err
 	}
 	ctx := caller.FromProto(stream.Context(), start.Caller)
-	in := &Invocation{Name: cmd.Name, Options: start.Options, Args: bindArguments(cmd, start.Arguments), Format: start.Format, Width: int(start.Width)}
+	in := &Invocation{
+		Name:    cmd.Name,
+		Options: start.Options,
+		Args:    bindArguments(cmd, start.Arguments),
+		Format:  start.Format,
+		Width:   int(start.Width),
+	}
 	in.Caller, _ = caller.From(ctx)
-	t := &remote{stream: stream, answers: make(chan *pluginv1.PromptAnswer, 1), input: make(chan []byte, 1)}
+	t := &remote{
+		stream:  stream,
+		answers: make(chan *pluginv1.PromptAnswer, 1),
+		input:   make(chan []byte, 1),
+	}
 	in.Stdin, in.Stdout, in.Stderr, in.Terminal = &stdin{t: t}, streamWriter{t, false}, streamWriter{t, true}, t
 	go t.readRequests()
 	return fault.ToStatus(cmd.Run(ctx, in))
 }
 
-func (s *server) Complete(ctx context.Context, r *pluginv1.CompleteRequest) (*pluginv1.CompleteResponse, error) {
+func (s *server) Complete(
+	ctx context.Context,
+	r *pluginv1.CompleteRequest,
+) (*pluginv1.CompleteResponse, error) {
 	cmd, err := s.findCommand(r.Name)
 	if err != nil {
 		return nil, err
@@ -198,7 +219,10 @@ func (t *remote) sendResponse(m *pluginv1.ExecuteResponse) error {
 }
 
 func (t *remote) Prompt(ctx context.Context, text string, echo bool) (string, error) {
-	err := t.sendResponse(&pluginv1.ExecuteResponse{Prompt: &pluginv1.Prompt{Text: text, Echo: echo}})
+	err := t.sendResponse(&pluginv1.ExecuteResponse{Prompt: &pluginv1.Prompt{
+		Text: text,
+		Echo: echo,
+	}})
 	if err != nil {
 		return "", fault.FromStatus(err)
 	}
@@ -214,7 +238,11 @@ func (t *remote) Prompt(ctx context.Context, text string, echo bool) (string, er
 }
 
 func (t *remote) Progress(p Progress) {
-	_ = t.sendResponse(&pluginv1.ExecuteResponse{Progress: &pluginv1.Progress{Text: p.Text, Done: p.Done, Total: p.Total}})
+	_ = t.sendResponse(&pluginv1.ExecuteResponse{Progress: &pluginv1.Progress{
+		Text:  p.Text,
+		Done:  p.Done,
+		Total: p.Total,
+	}})
 }
 
 type streamWriter struct {

@@ -64,24 +64,40 @@ func New(k Kind, format string, args ...any) *Error {
 
 // At makes an error of a kind that names the place of the fault.
 func At(k Kind, path, format string, args ...any) *Error {
-	return &Error{Kind: k, Path: path, Text: fmt.Sprintf(format, args...)}
+	return &Error{
+		Kind: k,
+		Path: path,
+		Text: fmt.Sprintf(format, args...),
+	}
 }
 
 // Device makes an error that is the device's fault, not the plugin's.
 func Device(k Kind, format string, args ...any) *Error {
-	return &Error{Kind: k, Text: fmt.Sprintf(format, args...), Source: SourceDevice}
+	return &Error{
+		Kind:   k,
+		Text:   fmt.Sprintf(format, args...),
+		Source: SourceDevice,
+	}
 }
 
 // OnNode makes the error of a read that only the plugin's process on another node can
 // answer, as it has the session of the device. The host forwards the call to that node,
 // once; the text is for the user when the node is not reached, or cannot answer either.
 func OnNode(node, format string, args ...any) *Error {
-	return &Error{Kind: Unavailable, Text: fmt.Sprintf(format, args...), Node: node}
+	return &Error{
+		Kind: Unavailable,
+		Text: fmt.Sprintf(format, args...),
+		Node: node,
+	}
 }
 
 // Wrap gives a cause a kind and a text for the user.
 func Wrap(k Kind, cause error, format string, args ...any) *Error {
-	return &Error{Kind: k, Text: fmt.Sprintf(format, args...), Cause: cause}
+	return &Error{
+		Kind:  k,
+		Text:  fmt.Sprintf(format, args...),
+		Cause: cause,
+	}
 }
 
 // List is several faults found at once, as input validation reports them. An
@@ -138,7 +154,12 @@ func All(err error) List {
 		return List{Wrap(Unavailable, err, "the call was cancelled")}
 	}
 	if why := diskError(err); why != nil {
-		return List{Wrap(Unavailable, err, "the disk does not take data: %v; ctl doctor says which one and what to do", why)}
+		return List{Wrap(
+			Unavailable,
+			err,
+			"the disk does not take data: %v; ctl doctor says which one and what to do",
+			why,
+		)}
 	}
 	return List{Wrap(Internal, err, "%s", err.Error())}
 }
@@ -222,4 +243,6 @@ func (k Kind) String() string {
 }
 
 // Known reports whether this build knows the number.
-func (k Kind) Known() bool { return k >= 0 && int(k) < len(kinds) }
+func (k Kind) Known() bool {
+	return k >= 0 && int(k) < len(kinds)
+}

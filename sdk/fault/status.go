@@ -21,7 +21,16 @@ func ToStatus(err error) error {
 	}
 	detail := &pluginv1.Faults{}
 	for _, e := range all {
-		detail.Faults = append(detail.Faults, &pluginv1.Fault{Kind: int32(e.Kind), Text: e.Text, Path: e.Path, Source: int32(e.Source), Node: e.Node})
+		detail.Faults = append(
+			detail.Faults,
+			&pluginv1.Fault{
+				Kind:   int32(e.Kind),
+				Text:   e.Text,
+				Path:   e.Path,
+				Source: int32(e.Source),
+				Node:   e.Node,
+			},
+		)
 	}
 	code := codes.Internal
 	if all[0].Kind.Known() {
@@ -55,7 +64,17 @@ func FromStatus(err error) error {
 			if !k.Known() {
 				k = Internal
 			}
-			l = append(l, &Error{Kind: k, Text: f.Text, Path: f.Path, Source: Source(f.Source), Node: f.Node, Cause: err})
+			l = append(
+				l,
+				&Error{
+					Kind:   k,
+					Text:   f.Text,
+					Path:   f.Path,
+					Source: Source(f.Source),
+					Node:   f.Node,
+					Cause:  err,
+				},
+			)
 		}
 		if len(l) > 0 {
 			return l.Err()

@@ -71,7 +71,12 @@ func (c *Client) Close() error {
 type following struct{ *link.Conn }
 
 // Invoke makes a unary call.
-func (f following) Invoke(ctx context.Context, method string, args, reply any, opts ...grpc.CallOption) error {
+func (f following) Invoke(
+	ctx context.Context,
+	method string,
+	args, reply any,
+	opts ...grpc.CallOption,
+) error {
 	return f.Conn.Invoke(onward.Continue(ctx), method, args, reply, opts...)
 }
 
@@ -82,7 +87,9 @@ type Projection interface {
 }
 
 // SetProjection names the projection that calls of the host wait for.
-func (c *Client) SetProjection(p Projection) { c.projection.Store(&p) }
+func (c *Client) SetProjection(p Projection) {
+	c.projection.Store(&p)
+}
 
 // WaitFor waits until the plugin's projection, if it has one, has the revision that a
 // call of the host asks for (wire.MetaMinRevision).
@@ -97,7 +104,12 @@ func (c *Client) WaitFor(ctx context.Context) error {
 	}
 	revision, err := strconv.ParseUint(v[0], 10, 64)
 	if err != nil {
-		return fault.New(fault.Malformed, "the metadata %s: %q is not a revision", wire.MetaMinRevision, v[0])
+		return fault.New(
+			fault.Malformed,
+			"the metadata %s: %q is not a revision",
+			wire.MetaMinRevision,
+			v[0],
+		)
 	}
 	return (*p).WaitFor(ctx, revision)
 }

@@ -47,7 +47,10 @@ type Datastore struct{ rpc pluginv1.HostDatastoreClient }
 // Get returns the entry of a key; a fault.NotFound if it does not exist. It sees every
 // change that was acknowledged, on any node, before the call.
 func (d *Datastore) Get(ctx context.Context, s Space, key string) (Entry, error) {
-	r, err := d.rpc.Get(ctx, &pluginv1.GetRequest{Space: s, Key: key})
+	r, err := d.rpc.Get(ctx, &pluginv1.GetRequest{
+		Space: s,
+		Key:   key,
+	})
 	if err != nil {
 		return Entry{}, fault.FromStatus(err)
 	}
@@ -61,7 +64,10 @@ func (d *Datastore) Get(ctx context.Context, s Space, key string) (Entry, error)
 // one snapshot. An error is yielded last, with a zero Entry.
 func (d *Datastore) Range(ctx context.Context, s Space, prefix string) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
-		err := forEachMessage(ctx, d.rpc.Range, &pluginv1.RangeRequest{Space: s, Prefix: prefix}, func(r *pluginv1.RangeResponse) error {
+		err := forEachMessage(ctx, d.rpc.Range, &pluginv1.RangeRequest{
+			Space:  s,
+			Prefix: prefix,
+		}, func(r *pluginv1.RangeResponse) error {
 			for _, e := range r.Entries {
 				if !yield(entryFromProto(e), nil) {
 					return errEnough
@@ -89,10 +95,28 @@ type Txn struct {
 // Proto returns the wire form of the conditions and the writes.
 func (t Txn) Proto() (compares []*pluginv1.Compare, ops []*pluginv1.Op) {
 	for _, c := range t.Compares {
-		compares = append(compares, &pluginv1.Compare{Space: cmp.Or(c.Space, Private), Plugin: c.Plugin, Key: c.Key, Revision: c.Revision, Prefix: c.Prefix})
+		compares = append(
+			compares,
+			&pluginv1.Compare{
+				Space:    cmp.Or(c.Space, Private),
+				Plugin:   c.Plugin,
+				Key:      c.Key,
+				Revision: c.Revision,
+				Prefix:   c.Prefix,
+			},
+		)
 	}
 	for _, o := range t.Ops {
-		ops = append(ops, &pluginv1.Op{Space: cmp.Or(o.Space, Private), Key: o.Key, Value: o.Value, Delete: o.Delete, DeletePrefix: o.DeletePrefix})
+		ops = append(
+			ops,
+			&pluginv1.Op{
+				Space:        cmp.Or(o.Space, Private),
+				Key:          o.Key,
+				Value:        o.Value,
+				Delete:       o.Delete,
+				DeletePrefix: o.DeletePrefix,
+			},
+		)
 	}
 	return compares, ops
 }
@@ -140,7 +164,9 @@ func (e *ConflictError) Error() string {
 }
 
 // Unwrap gives the error its kind.
-func (e *ConflictError) Unwrap() error { return fault.New(fault.InUse, "conflict") }
+func (e *ConflictError) Unwrap() error {
+	return fault.New(fault.InUse, "conflict")
+}
 
 // commitTime bounds a transaction that has begun.
 const commitTime = 30 * time.Second
@@ -155,14 +181,23 @@ func (d *Datastore) Commit(ctx context.Context, t Txn) (revision uint64, err err
 	who, _ := caller.From(ctx)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), commitTime)
 	defer cancel()
-	req := &pluginv1.CommitRequest{Volatile: t.Volatile, Role: t.Role, By: who.User}
+	req := &pluginv1.CommitRequest{
+		Volatile: t.Volatile,
+		Role:     t.Role,
+		By:       who.User,
+	}
 	req.Compares, req.Ops = t.Proto()
 	r, err := d.rpc.Commit(ctx, req)
 	if err != nil {
 		return 0, fault.FromStatus(err)
 	}
 	if c := r.Conflict; c != nil {
-		e := &ConflictError{Index: int(c.Index), Key: c.Key, Revision: c.Revision, By: c.By}
+		e := &ConflictError{
+			Index:    int(c.Index),
+			Key:      c.Key,
+			Revision: c.Revision,
+			By:       c.By,
+		}
 		if c.Time != 0 {
 			e.At = time.Unix(0, c.Time)
 		}
@@ -173,13 +208,21 @@ func (d *Datastore) Commit(ctx context.Context, t Txn) (revision uint64, err err
 
 // Put writes one private key.
 func (d *Datastore) Put(ctx context.Context, key string, value []byte) error {
-	_, err := d.Commit(ctx, Txn{Ops: []Op{{Space: Private, Key: key, Value: value}}})
+	_, err := d.Commit(ctx, Txn{Ops: []Op{{
+		Space: Private,
+		Key:   key,
+		Value: value,
+	}}})
 	return err
 }
 
 // Delete removes one private key; an absent key is no error.
 func (d *Datastore) Delete(ctx context.Context, key string) error {
-	_, err := d.Commit(ctx, Txn{Ops: []Op{{Space: Private, Key: key, Delete: true}}})
+	_, err := d.Commit(ctx, Txn{Ops: []Op{{
+		Space:  Private,
+		Key:    key,
+		Delete: true,
+	}}})
 	return err
 }
 
@@ -203,7 +246,14 @@ type Follower interface {
 func (d *Datastore) Follow(ctx context.Context, prefixes []Prefix, f Follower) error {
 	req := &pluginv1.FollowRequest{}
 	for _, p := range prefixes {
-		req.Prefixes = append(req.Prefixes, &pluginv1.Prefix{Space: p.Space, Plugin: p.Plugin, Prefix: p.Prefix})
+		req.Prefixes = append(
+			req.Prefixes,
+			&pluginv1.Prefix{
+				Space:  p.Space,
+				Plugin: p.Plugin,
+				Prefix: p.Prefix,
+			},
+		)
 	}
 	var state []Event
 	return forEachMessage(ctx, d.rpc.Follow, req, func(r *pluginv1.FollowResponse) (err error) {
@@ -236,11 +286,19 @@ func (d *Datastore) Barrier(ctx context.Context) (uint64, error) {
 func eventsFromProto(in []*pluginv1.FollowEntry) []Event {
 	out := make([]Event, len(in))
 	for i, e := range in {
-		out[i] = Event{Entry: entryFromProto(e.Entry), Prefix: int(e.Prefix), Deleted: e.Deleted}
+		out[i] = Event{
+			Entry:   entryFromProto(e.Entry),
+			Prefix:  int(e.Prefix),
+			Deleted: e.Deleted,
+		}
 	}
 	return out
 }
 
 func entryFromProto(e *pluginv1.Entry) Entry {
-	return Entry{Key: e.GetKey(), Value: e.GetValue(), Revision: e.GetRevision()}
+	return Entry{
+		Key:      e.GetKey(),
+		Value:    e.GetValue(),
+		Revision: e.GetRevision(),
+	}
 }

@@ -22,7 +22,13 @@ const publishTimeout = 5 * time.Second
 // "module:name". Up to size events wait; further ones are lost, and the log says so.
 // A nil client sends nothing.
 func NewPublisher(c *Client, stream, notification string, size int, log *slog.Logger) *Publisher {
-	return &Publisher{client: c, stream: stream, notification: notification, log: log, queue: make(chan any, size)}
+	return &Publisher{
+		client:       c,
+		stream:       stream,
+		notification: notification,
+		log:          log,
+		queue:        make(chan any, size),
+	}
 }
 
 // Publish queues an event; data is encoded as the notification's members. It never

@@ -31,7 +31,14 @@ func (o *Operations) Call(ctx context.Context, module, rpc string, in, out any) 
 	if in != nil {
 		var err error
 		if req.Input, err = json.Marshal(in); err != nil {
-			return fault.Wrap(fault.Internal, err, "the input of %s:%s cannot be encoded: %v", module, rpc, err)
+			return fault.Wrap(
+				fault.Internal,
+				err,
+				"the input of %s:%s cannot be encoded: %v",
+				module,
+				rpc,
+				err,
+			)
 		}
 	}
 	res, err := o.rpc.Call(ctx, req)
@@ -42,7 +49,14 @@ func (o *Operations) Call(ctx context.Context, module, rpc string, in, out any) 
 		return nil
 	}
 	if err := json.Unmarshal(res.Output, out); err != nil {
-		return fault.Wrap(fault.Internal, err, "the output of %s:%s does not fit: %v", module, rpc, err)
+		return fault.Wrap(
+			fault.Internal,
+			err,
+			"the output of %s:%s does not fit: %v",
+			module,
+			rpc,
+			err,
+		)
 	}
 	return nil
 }
@@ -62,12 +76,27 @@ func (e *Events) PublishHere(ctx context.Context, stream, notification string, d
 	return e.publishEvent(ctx, stream, notification, data, true)
 }
 
-func (e *Events) publishEvent(ctx context.Context, stream, notification string, data any, local bool) error {
+func (e *Events) publishEvent(
+	ctx context.Context,
+	stream, notification string,
+	data any,
+	local bool,
+) error {
 	b, err := json.Marshal(map[string]any{notification: data})
 	if err != nil {
-		return fault.Wrap(fault.Internal, err, "the event %s cannot be encoded: %v", notification, err)
+		return fault.Wrap(
+			fault.Internal,
+			err,
+			"the event %s cannot be encoded: %v",
+			notification,
+			err,
+		)
 	}
-	_, err = e.rpc.Publish(ctx, &pluginv1.PublishRequest{Stream: stream, Data: b, Local: local})
+	_, err = e.rpc.Publish(ctx, &pluginv1.PublishRequest{
+		Stream: stream,
+		Data:   b,
+		Local:  local,
+	})
 	return fault.FromStatus(err)
 }
 
@@ -83,7 +112,13 @@ type Received struct {
 // Subscribe calls f for each event of the streams, until ctx ends or f fails.
 func (e *Events) Subscribe(ctx context.Context, streams []string, f func(Received) error) error {
 	return forEachMessage(ctx, e.rpc.Subscribe, &pluginv1.SubscribeRequest{Streams: streams}, func(r *pluginv1.SubscribeResponse) error {
-		return f(Received{Stream: r.Stream, Publisher: r.Publisher, Data: r.Data, Time: time.Unix(0, r.Time), Lost: r.Lost})
+		return f(Received{
+			Stream:    r.Stream,
+			Publisher: r.Publisher,
+			Data:      r.Data,
+			Time:      time.Unix(0, r.Time),
+			Lost:      r.Lost,
+		})
 	})
 }
 
@@ -94,14 +129,20 @@ type Secrets struct{ rpc pluginv1.HostSecretsClient }
 // same purpose, which is no secret. When the operator replaces the key, the host seals
 // again what it finds in the plugin's private data, as it is or in base64: keep it so.
 func (s *Secrets) Seal(ctx context.Context, purpose string, plaintext []byte) ([]byte, error) {
-	r, err := s.rpc.Seal(ctx, &pluginv1.SealRequest{Plaintext: plaintext, Purpose: purpose})
+	r, err := s.rpc.Seal(ctx, &pluginv1.SealRequest{
+		Plaintext: plaintext,
+		Purpose:   purpose,
+	})
 	return r.GetSealed(), fault.FromStatus(err)
 }
 
 // Open decrypts what Seal made; fault.Invalid when it was not sealed here or for
 // another purpose.
 func (s *Secrets) Open(ctx context.Context, purpose string, sealed []byte) ([]byte, error) {
-	r, err := s.rpc.Open(ctx, &pluginv1.OpenRequest{Sealed: sealed, Purpose: purpose})
+	r, err := s.rpc.Open(ctx, &pluginv1.OpenRequest{
+		Sealed:  sealed,
+		Purpose: purpose,
+	})
 	return r.GetPlaintext(), fault.FromStatus(err)
 }
 
@@ -152,7 +193,12 @@ func (c *Certificates) Identity(ctx context.Context) (tls.Certificate, error) {
 	}
 	cert, err := tls.X509KeyPair(r.CertificatePem, r.KeyPem)
 	if err != nil {
-		return tls.Certificate{}, fault.Wrap(fault.Internal, err, "the controller's certificate and key do not fit: %v", err)
+		return tls.Certificate{}, fault.Wrap(
+			fault.Internal,
+			err,
+			"the controller's certificate and key do not fit: %v",
+			err,
+		)
 	}
 	return cert, nil
 }
@@ -163,8 +209,14 @@ type Roles struct{ rpc pluginv1.HostRolesClient }
 // Hold waits for the role and calls f when this process gets it and at each renewal,
 // until ctx ends, f fails or the role is lost. epoch grows with every change of the
 // holder; until is CLOCK_BOOTTIME in nanoseconds, 0 = as long as Hold runs.
-func (r *Roles) Hold(ctx context.Context, role string, f func(epoch uint64, until int64) error) error {
-	return forEachMessage(ctx, r.rpc.Hold, &pluginv1.HoldRequest{Role: role}, func(m *pluginv1.HoldResponse) error { return f(m.Epoch, m.Until) })
+func (r *Roles) Hold(
+	ctx context.Context,
+	role string,
+	f func(epoch uint64, until int64) error,
+) error {
+	return forEachMessage(ctx, r.rpc.Hold, &pluginv1.HoldRequest{Role: role}, func(m *pluginv1.HoldResponse) error {
+		return f(m.Epoch, m.Until)
+	})
 }
 
 // Traces takes the spans of a plugin, which the host hands on to its collector. The
@@ -179,6 +231,11 @@ type Traces struct {
 func (t *Traces) Export(ctx context.Context, spans []*tracepb.ResourceSpans) error {
 	// TracesData has the fields of ExportTraceServiceRequest, whose package would bring an
 	// HTTP gateway into every plugin.
-	err := t.conn.Invoke(ctx, "/opentelemetry.proto.collector.trace.v1.TraceService/Export", &tracepb.TracesData{ResourceSpans: spans}, &emptypb.Empty{})
+	err := t.conn.Invoke(
+		ctx,
+		"/opentelemetry.proto.collector.trace.v1.TraceService/Export",
+		&tracepb.TracesData{ResourceSpans: spans},
+		&emptypb.Empty{},
+	)
 	return fault.FromStatus(err)
 }

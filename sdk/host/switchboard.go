@@ -40,7 +40,11 @@ func (s *Switchboard) Providers(ctx context.Context, capability string) ([]Provi
 }
 
 // Watch calls f with the list now and after each change, until ctx ends or f fails.
-func (s *Switchboard) Watch(ctx context.Context, capability string, f func([]Provider) error) error {
+func (s *Switchboard) Watch(
+	ctx context.Context,
+	capability string,
+	f func([]Provider) error,
+) error {
 	return forEachMessage(ctx, s.rpc.WatchProviders, &pluginv1.ProvidersRequest{Capability: capability},
 		func(r *pluginv1.ProvidersResponse) error { return f(providersFromProto(r)) })
 }
@@ -58,19 +62,35 @@ type relayed struct {
 	provider string
 }
 
-func (r *relayed) Invoke(ctx context.Context, method string, args, reply any, opts ...grpc.CallOption) error {
+func (r *relayed) Invoke(
+	ctx context.Context,
+	method string,
+	args, reply any,
+	opts ...grpc.CallOption,
+) error {
 	return r.conn.Invoke(metadata.AppendToOutgoingContext(ctx, wire.MetaProvider, r.provider), method, args, reply, opts...)
 }
 
-func (r *relayed) NewStream(ctx context.Context, desc *grpc.StreamDesc, method string, opts ...grpc.CallOption) (grpc.ClientStream, error) {
+func (r *relayed) NewStream(
+	ctx context.Context,
+	desc *grpc.StreamDesc,
+	method string,
+	opts ...grpc.CallOption,
+) (grpc.ClientStream, error) {
 	return r.conn.NewStream(metadata.AppendToOutgoingContext(ctx, wire.MetaProvider, r.provider), desc, method, opts...)
 }
 
 func providersFromProto(r *pluginv1.ProvidersResponse) []Provider {
 	out := make([]Provider, 0, len(r.Providers))
 	for _, p := range r.Providers {
-		out = append(out, Provider{Name: p.Name, Version: p.Version, Ready: p.Ready, Labels: p.Labels,
-			Generation: p.Generation, RestartIn: p.RestartIn.AsDuration()})
+		out = append(out, Provider{
+			Name:       p.Name,
+			Version:    p.Version,
+			Ready:      p.Ready,
+			Labels:     p.Labels,
+			Generation: p.Generation,
+			RestartIn:  p.RestartIn.AsDuration(),
+		})
 	}
 	return out
 }
@@ -88,7 +108,13 @@ const (
 
 // Follow calls f with the providers of a capability now and after each change, until ctx ends. A watch
 // that is lost is opened again; what f was called with last holds meanwhile.
-func Follow(ctx context.Context, w Watcher, capability string, log *slog.Logger, f func([]Provider)) {
+func Follow(
+	ctx context.Context,
+	w Watcher,
+	capability string,
+	log *slog.Logger,
+	f func([]Provider),
+) {
 	for pause := followFirst; ctx.Err() == nil; pause = min(2*pause, followMost) {
 		err := w.Watch(ctx, capability, func(list []Provider) error {
 			pause = followFirst
@@ -98,7 +124,13 @@ func Follow(ctx context.Context, w Watcher, capability string, log *slog.Logger,
 		if ctx.Err() != nil {
 			return
 		}
-		log.Warn("the plugins with a capability are not followed for the moment", "capability", capability, "err", err)
+		log.Warn(
+			"the plugins with a capability are not followed for the moment",
+			"capability",
+			capability,
+			"err",
+			err,
+		)
 		Pause(ctx, pause)
 	}
 }

@@ -44,7 +44,9 @@ type Handler interface {
 type HandlerFunc func(ctx context.Context, r *Request) (any, error)
 
 // Invoke calls f.
-func (f HandlerFunc) Invoke(ctx context.Context, r *Request) (any, error) { return f(ctx, r) }
+func (f HandlerFunc) Invoke(ctx context.Context, r *Request) (any, error) {
+	return f(ctx, r)
+}
 
 // Func adapts a function with typed input and output. In is decoded from the
 // input's members, Out encoded into the output's.
@@ -127,7 +129,11 @@ func NewClient(conn grpc.ClientConnInterface) *Client {
 // Invoke executes an RPC for the caller in ctx and returns the members of its
 // output as a JSON object, nil for none. Errors are *fault.Error or fault.List.
 func (c *Client) Invoke(ctx context.Context, module, rpc string, input []byte) ([]byte, error) {
-	return c.Call(ctx, &Request{Module: module, RPC: rpc, Input: input})
+	return c.Call(ctx, &Request{
+		Module: module,
+		RPC:    rpc,
+		Input:  input,
+	})
 }
 
 // Call is Invoke of an RPC or an action.
@@ -161,13 +167,21 @@ type server struct {
 	handler func() (Handler, error)
 }
 
-func (s *server) Invoke(ctx context.Context, r *pluginv1.InvokeRequest) (*pluginv1.InvokeResponse, error) {
+func (s *server) Invoke(
+	ctx context.Context,
+	r *pluginv1.InvokeRequest,
+) (*pluginv1.InvokeResponse, error) {
 	ctx = caller.FromProto(ctx, r.Caller)
 	h, err := s.handler()
 	if err != nil {
 		return nil, fault.ToStatus(err)
 	}
-	out, err := h.Invoke(ctx, &Request{Module: r.Module, RPC: r.Rpc, Path: r.Path, Input: r.Input})
+	out, err := h.Invoke(ctx, &Request{
+		Module: r.Module,
+		RPC:    r.Rpc,
+		Path:   r.Path,
+		Input:  r.Input,
+	})
 	if err != nil {
 		return nil, fault.ToStatus(err)
 	}
@@ -189,7 +203,14 @@ func Encode(module, rpc string, output any) ([]byte, error) {
 	}
 	b, err := json.Marshal(output)
 	if err != nil {
-		return nil, fault.Wrap(fault.Internal, err, "the output of %s:%s cannot be encoded: %v", module, rpc, err)
+		return nil, fault.Wrap(
+			fault.Internal,
+			err,
+			"the output of %s:%s cannot be encoded: %v",
+			module,
+			rpc,
+			err,
+		)
 	}
 	return b, nil
 }

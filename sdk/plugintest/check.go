@@ -57,7 +57,9 @@ func Run(t *testing.T, bin string, opts ...Option) {
 // chooseChecks returns the checks that the options ask for.
 func chooseChecks(opts []Option) []check {
 	only := collectOptions(opts).only
-	return slices.DeleteFunc(slices.Clone(checks), func(c check) bool { return only != nil && !slices.Contains(only, c.name) })
+	return slices.DeleteFunc(slices.Clone(checks), func(c check) bool {
+		return only != nil && !slices.Contains(only, c.name)
+	})
 }
 
 // Checks returns the names of all checks, in their order.
@@ -114,7 +116,12 @@ type checker struct {
 func runCheck(ctx context.Context, bin string, c check, opts []Option) []Finding {
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
-	k := &checker{ctx: ctx, bin: bin, name: c.name, config: collectOptions(opts).config}
+	k := &checker{
+		ctx:    ctx,
+		bin:    bin,
+		name:   c.name,
+		config: collectOptions(opts).config,
+	}
 	if st, err := os.Stat(bin); err != nil || !st.Mode().IsRegular() {
 		k.addFault("%s is not an executable file", bin)
 		return k.findings
@@ -135,11 +142,21 @@ func runCheck(ctx context.Context, bin string, c check, opts []Option) []Finding
 }
 
 func (k *checker) addFault(format string, args ...any) {
-	k.findings = append(k.findings, Finding{Check: k.name, Text: fmt.Sprintf(format, args...)})
+	k.findings = append(k.findings, Finding{
+		Check: k.name,
+		Text:  fmt.Sprintf(format, args...),
+	})
 }
 
 func (k *checker) addWarning(format string, args ...any) {
-	k.findings = append(k.findings, Finding{Check: k.name, Warning: true, Text: fmt.Sprintf(format, args...)})
+	k.findings = append(
+		k.findings,
+		Finding{
+			Check:   k.name,
+			Warning: true,
+			Text:    fmt.Sprintf(format, args...),
+		},
+	)
 }
 
 // giveUp ends a check that cannot go on.

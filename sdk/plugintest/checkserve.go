@@ -30,8 +30,14 @@ func (k *checker) startConfigured() (*subject, *pluginv1.Manifest) {
 }
 
 func (k *checker) sendConfigure(s *subject, m *pluginv1.Manifest, config []byte) error {
-	_, err := s.base.Configure(k.ctx, &pluginv1.ConfigureRequest{ApiVersion: wire.Negotiate(m.ApiVersions), Config: config, DataDir: s.dir,
-		Facets: facets, HostSocket: k.host.Socket(), HostToken: k.host.attachPlugin(m, s.conn)})
+	_, err := s.base.Configure(k.ctx, &pluginv1.ConfigureRequest{
+		ApiVersion: wire.Negotiate(m.ApiVersions),
+		Config:     config,
+		DataDir:    s.dir,
+		Facets:     facets,
+		HostSocket: k.host.Socket(),
+		HostToken:  k.host.attachPlugin(m, s.conn),
+	})
 	return fault.FromStatus(err)
 }
 
@@ -55,7 +61,11 @@ func unknownSetting(k *checker) {
 	if err == nil {
 		k.addFault("an unknown setting is accepted; add additionalProperties: false to `config` in plugin.yaml")
 	} else if len(m.ConfigSchema) > 0 && !strings.Contains(err.Error(), strangeSetting) {
-		k.addFault("the refusal of the unknown setting %q does not name it: %v", strangeSetting, err)
+		k.addFault(
+			"the refusal of the unknown setting %q does not name it: %v",
+			strangeSetting,
+			err,
+		)
 	}
 }
 
@@ -150,7 +160,13 @@ func unknownCall(k *checker) {
 	if !slices.Contains(m.Capabilities, "operations") {
 		return
 	}
-	_, err := pluginv1.NewOperationsClient(s.conn).Invoke(k.ctx, &pluginv1.InvokeRequest{Module: "no-such-module", Rpc: "no-such-rpc"})
+	_, err := pluginv1.NewOperationsClient(s.conn).Invoke(
+		k.ctx,
+		&pluginv1.InvokeRequest{
+			Module: "no-such-module",
+			Rpc:    "no-such-rpc",
+		},
+	)
 	switch kind := fault.KindOf(fault.FromStatus(err)); {
 	case err == nil:
 		k.addFault("an RPC that does not exist is answered")
@@ -166,10 +182,16 @@ func largeMessage(k *checker) {
 	if !slices.Contains(m.Capabilities, "operations") {
 		return
 	}
-	_, err := pluginv1.NewOperationsClient(s.conn).Invoke(k.ctx, &pluginv1.InvokeRequest{Module: "no-such-module", Rpc: "no-such-rpc",
-		Input: bytes.Repeat([]byte(" "), 16<<20)})
+	_, err := pluginv1.NewOperationsClient(s.conn).Invoke(k.ctx, &pluginv1.InvokeRequest{
+		Module: "no-such-module",
+		Rpc:    "no-such-rpc",
+		Input:  bytes.Repeat([]byte(" "), 16<<20),
+	})
 	if status.Code(err) == codes.ResourceExhausted {
-		k.addFault("a message of 16 MiB is refused; set the receive limit of the gRPC server to %d bytes", wire.MaxMessage)
+		k.addFault(
+			"a message of 16 MiB is refused; set the receive limit of the gRPC server to %d bytes",
+			wire.MaxMessage,
+		)
 	}
 }
 
@@ -199,5 +221,10 @@ func cancelHonoured(k *checker) {
 			return
 		}
 	}
-	k.addFault("%d goroutines before and %d after %d streams were opened and cancelled", before, k.countGoroutines(s), rounds)
+	k.addFault(
+		"%d goroutines before and %d after %d streams were opened and cancelled",
+		before,
+		k.countGoroutines(s),
+		rounds,
+	)
 }

@@ -28,13 +28,22 @@ func byHand(k *checker) {
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	if err := cmd.Run(); err == nil {
-		k.addWarning("started by hand (without %s in the environment) it ends without an error", wire.Handshake.MagicCookieKey)
+		k.addWarning(
+			"started by hand (without %s in the environment) it ends without an error",
+			wire.Handshake.MagicCookieKey,
+		)
 	}
 	if k.ctx.Err() != nil {
-		k.addFault("started by hand (without %s in the environment) it does not end", wire.Handshake.MagicCookieKey)
+		k.addFault(
+			"started by hand (without %s in the environment) it does not end",
+			wire.Handshake.MagicCookieKey,
+		)
 	}
 	if out.Len() > 0 {
-		k.addFault("started by hand it writes a handshake although no host asks for one: %.80q", out.String())
+		k.addFault(
+			"started by hand it writes a handshake although no host asks for one: %.80q",
+			out.String(),
+		)
 	}
 	if errs.Len() == 0 {
 		k.addWarning("started by hand it does not say that it is a plugin")
@@ -47,7 +56,10 @@ func describeAgrees(k *checker) {
 	cmd.Env = []string{}
 	out, err := cmd.Output()
 	if err != nil {
-		k.addWarning("the subcommand `describe` fails: %v; operators use it to look at a plugin without a controller", err)
+		k.addWarning(
+			"the subcommand `describe` fails: %v; operators use it to look at a plugin without a controller",
+			err,
+		)
 		return
 	}
 	var printed pluginv1.Manifest
@@ -87,11 +99,17 @@ func checkHandshake(k *checker) {
 func checkEncryption(k *checker) {
 	s := k.startPlugin()
 	k.describePlugin(s)
-	conn, err := grpc.NewClient("unix://"+s.socket, grpc.WithTransportCredentials(insecure.NewCredentials()))
+	conn, err := grpc.NewClient(
+		"unix://"+s.socket,
+		grpc.WithTransportCredentials(insecure.NewCredentials()),
+	)
 	k.mustSucceed(err, "dial")
 	defer conn.Close()
 	if _, err := pluginv1.NewBaseClient(conn).Describe(k.ctx, &pluginv1.DescribeRequest{}); status.Code(err) != codes.Unavailable {
-		k.addFault("it answers without TLS although PLUGIN_CLIENT_CERT is set (%v)", status.Code(err))
+		k.addFault(
+			"it answers without TLS although PLUGIN_CLIENT_CERT is set (%v)",
+			status.Code(err),
+		)
 	}
 }
 
@@ -105,7 +123,10 @@ var (
 func checkManifest(k *checker) {
 	m := k.describePlugin(k.startPlugin())
 	if !nameForm.MatchString(m.Name) {
-		k.addFault("name %q: up to 32 lower-case letters, digits, dots, hyphens and underscores", m.Name)
+		k.addFault(
+			"name %q: up to 32 lower-case letters, digits, dots, hyphens and underscores",
+			m.Name,
+		)
 	}
 	if !versionForm.MatchString(m.Version) {
 		k.addFault("version %q: a semantic version, 1.2.3", m.Version)
@@ -152,7 +173,11 @@ func (k *checker) checkManifestParts(m *pluginv1.Manifest) {
 	}
 	for _, r := range m.Rpcs {
 		if !modules[r.Module] {
-			k.addFault("RPC %s:%s: the plugin does not ship the module as implemented", r.Module, r.Name)
+			k.addFault(
+				"RPC %s:%s: the plugin does not ship the module as implemented",
+				r.Module,
+				r.Name,
+			)
 		}
 	}
 	if err := wire.CheckRoutes(m.Routes); err != nil {
@@ -160,12 +185,19 @@ func (k *checker) checkManifestParts(m *pluginv1.Manifest) {
 	}
 	for _, label := range []string{wire.LabelRouteAliases, wire.LabelRouteQuery} {
 		if m.Labels[label] != "" {
-			k.addWarning("labels.%s: an older form; write aliases and parameters at the route", label)
+			k.addWarning(
+				"labels.%s: an older form; write aliases and parameters at the route",
+				label,
+			)
 		}
 	}
 	for _, r := range m.Rpcs {
 		if r.Safe || r.Timeout != nil {
-			k.addWarning("the RPC %s:%s: operations.safe and operations.timeouts are an older form; write ctl:read-only, ctl:repeatable and ctl:timeout in its YANG module", r.Module, r.Name)
+			k.addWarning(
+				"the RPC %s:%s: operations.safe and operations.timeouts are an older form; write ctl:read-only, ctl:repeatable and ctl:timeout in its YANG module",
+				r.Module,
+				r.Name,
+			)
 		}
 	}
 	k.modules(m)
@@ -181,7 +213,10 @@ func (k *checker) checkManifestParts(m *pluginv1.Manifest) {
 
 // modules: they compile, and say of each leaf with the name of a secret whether it is one.
 func (k *checker) modules(m *pluginv1.Manifest) {
-	source := yang.Source{Name: m.Name, Files: map[string][]byte{}}
+	source := yang.Source{
+		Name:  m.Name,
+		Files: map[string][]byte{},
+	}
 	for _, y := range m.YangModules {
 		source.Files[y.Name+".yang"] = []byte(y.Text)
 	}
@@ -207,9 +242,19 @@ func beforeConfigure(k *checker) {
 	s := k.startPlugin()
 	m := k.describePlugin(s)
 	if slices.Contains(m.Capabilities, "operations") && len(m.Rpcs) > 0 {
-		_, err := pluginv1.NewOperationsClient(s.conn).Invoke(k.ctx, &pluginv1.InvokeRequest{Module: m.Rpcs[0].Module, Rpc: m.Rpcs[0].Name})
+		_, err := pluginv1.NewOperationsClient(s.conn).Invoke(
+			k.ctx,
+			&pluginv1.InvokeRequest{
+				Module: m.Rpcs[0].Module,
+				Rpc:    m.Rpcs[0].Name,
+			},
+		)
 		if err == nil {
-			k.addFault("the RPC %s:%s is answered before Configure", m.Rpcs[0].Module, m.Rpcs[0].Name)
+			k.addFault(
+				"the RPC %s:%s is answered before Configure",
+				m.Rpcs[0].Module,
+				m.Rpcs[0].Name,
+			)
 		}
 	}
 	k.describePlugin(s)
@@ -218,10 +263,20 @@ func beforeConfigure(k *checker) {
 // apiVersion: a version that the plugin does not speak is refused.
 func apiVersion(k *checker) {
 	s := k.startPlugin()
-	_, err := s.base.Configure(k.ctx, &pluginv1.ConfigureRequest{ApiVersion: "999.0", Config: []byte("{}"), DataDir: s.dir})
+	_, err := s.base.Configure(
+		k.ctx,
+		&pluginv1.ConfigureRequest{
+			ApiVersion: "999.0",
+			Config:     []byte("{}"),
+			DataDir:    s.dir,
+		},
+	)
 	if err == nil {
 		k.addFault("it accepts the contract version 999.0")
 	} else if fault.KindOf(fault.FromStatus(err)) != fault.Unsupported {
-		k.addWarning("a contract version that it does not speak is refused as %s, not as unsupported", fault.KindOf(fault.FromStatus(err)))
+		k.addWarning(
+			"a contract version that it does not speak is refused as %s, not as unsupported",
+			fault.KindOf(fault.FromStatus(err)),
+		)
 	}
 }

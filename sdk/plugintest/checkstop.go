@@ -69,7 +69,11 @@ func (k *checker) checkProcessEnds(s *subject) {
 		return
 	}
 	if took := time.Since(asked); took > exitGrace {
-		k.addWarning("it ended %v after go-plugin's Shutdown; a host would have killed it after %v, unless this machine was busy", took, exitGrace)
+		k.addWarning(
+			"it ended %v after go-plugin's Shutdown; a host would have killed it after %v, unless this machine was busy",
+			took,
+			exitGrace,
+		)
 	}
 	if !s.cmd.ProcessState.Success() {
 		k.addFault("after an orderly stop it ends with %v", s.cmd.ProcessState)

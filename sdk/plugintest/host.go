@@ -94,8 +94,16 @@ func startHost() (*Host, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := &Host{dir: dir, done: make(chan struct{}), changed: make(chan struct{}), store: store{entries: map[string]*pluginv1.Entry{}},
-		plugins: map[string]*guest{}, roles: map[string]*guest{}, rpcs: map[string]RPC{}, callers: map[string]caller.Caller{}}
+	h := &Host{
+		dir:     dir,
+		done:    make(chan struct{}),
+		changed: make(chan struct{}),
+		store:   store{entries: map[string]*pluginv1.Entry{}},
+		plugins: map[string]*guest{},
+		roles:   map[string]*guest{},
+		rpcs:    map[string]RPC{},
+		callers: map[string]caller.Caller{},
+	}
 	lis, err := net.Listen("unix", h.Socket())
 	if err != nil {
 		_ = os.RemoveAll(dir)
@@ -126,7 +134,9 @@ func (h *Host) close() {
 }
 
 // Socket is the path of the host's socket, as CTL_HOST_SOCKET holds it.
-func (h *Host) Socket() string { return filepath.Join(h.dir, "host.sock") }
+func (h *Host) Socket() string {
+	return filepath.Join(h.dir, "host.sock")
+}
 
 // Handle answers the RPC "module:rpc" when a plugin calls it.
 func (h *Host) Handle(rpc string, f RPC) {
@@ -182,7 +192,11 @@ func (h *Host) attachPlugin(m *pluginv1.Manifest, conn grpc.ClientConnInterface)
 func (h *Host) withKnownCaller(ctx context.Context) context.Context {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	ctx = metadata.AppendToOutgoingContext(ctx, wire.MetaMinRevision, strconv.FormatUint(h.store.revision(), 10))
+	ctx = metadata.AppendToOutgoingContext(
+		ctx,
+		wire.MetaMinRevision,
+		strconv.FormatUint(h.store.revision(), 10),
+	)
 	who, ok := caller.From(ctx)
 	if !ok {
 		return ctx
@@ -208,12 +222,23 @@ func (h *Host) admitCaller(ctx, stream context.Context) (context.Context, error)
 			return context.WithValue(ctx, guestKey{}, g), nil
 		}
 	}
-	return nil, status.Errorf(codes.Unauthenticated, "the metadata %q does not hold the plugin's token (host_token of Configure)", wire.MetaToken)
+	return nil, status.Errorf(
+		codes.Unauthenticated,
+		"the metadata %q does not hold the plugin's token (host_token of Configure)",
+		wire.MetaToken,
+	)
 }
 
-func guestOf(ctx context.Context) *guest { return ctx.Value(guestKey{}).(*guest) }
+func guestOf(ctx context.Context) *guest {
+	return ctx.Value(guestKey{}).(*guest)
+}
 
-func (h *Host) interceptUnary(ctx context.Context, req any, _ *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
+func (h *Host) interceptUnary(
+	ctx context.Context,
+	req any,
+	_ *grpc.UnaryServerInfo,
+	next grpc.UnaryHandler,
+) (any, error) {
 	ctx, err := h.admitCaller(ctx, ctx)
 	if err != nil {
 		return nil, err
@@ -221,12 +246,22 @@ func (h *Host) interceptUnary(ctx context.Context, req any, _ *grpc.UnaryServerI
 	return h.answerWithStatus(ctx, req, nil, next)
 }
 
-func (h *Host) answerWithStatus(ctx context.Context, req any, _ *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
+func (h *Host) answerWithStatus(
+	ctx context.Context,
+	req any,
+	_ *grpc.UnaryServerInfo,
+	next grpc.UnaryHandler,
+) (any, error) {
 	res, err := next(ctx, req)
 	return res, fault.ToStatus(err)
 }
 
-func (h *Host) interceptStream(srv any, ss grpc.ServerStream, _ *grpc.StreamServerInfo, next grpc.StreamHandler) error {
+func (h *Host) interceptStream(
+	srv any,
+	ss grpc.ServerStream,
+	_ *grpc.StreamServerInfo,
+	next grpc.StreamHandler,
+) error {
 	ctx, err := h.admitCaller(ss.Context(), ss.Context())
 	if err != nil {
 		return err

@@ -26,7 +26,9 @@ type event struct {
 	gone  bool
 }
 
-func (s *store) revision() uint64 { return uint64(len(s.history)) }
+func (s *store) revision() uint64 {
+	return uint64(len(s.history))
+}
 
 // entriesUnder lists the entries whose places begin so, in order.
 func (s *store) entriesUnder(at string) (out []*pluginv1.Entry) {
@@ -42,11 +44,19 @@ func (s *store) entriesUnder(at string) (out []*pluginv1.Entry) {
 func (s *store) compareConflict(index int, at string, c *pluginv1.Compare) *pluginv1.Conflict {
 	have := s.entries[at].GetRevision()
 	if !c.Prefix && have != c.Revision {
-		return &pluginv1.Conflict{Index: int32(index), Key: c.Key, Revision: have}
+		return &pluginv1.Conflict{
+			Index:    int32(index),
+			Key:      c.Key,
+			Revision: have,
+		}
 	}
 	for _, e := range s.entriesUnder(at) {
 		if c.Prefix && e.Revision > c.Revision {
-			return &pluginv1.Conflict{Index: int32(index), Key: e.Key, Revision: e.Revision}
+			return &pluginv1.Conflict{
+				Index:    int32(index),
+				Key:      e.Key,
+				Revision: e.Revision,
+			}
 		}
 	}
 	return nil
@@ -66,7 +76,13 @@ func (h *Host) commitWrites(ops []write) uint64 {
 	remove := func(match func(string) bool) {
 		for _, k := range slices.Sorted(maps.Keys(s.entries)) {
 			if match(k) {
-				events = append(events, event{k, &pluginv1.Entry{Key: s.entries[k].Key, Revision: rev}, true})
+				events = append(
+					events,
+					event{k, &pluginv1.Entry{
+						Key:      s.entries[k].Key,
+						Revision: rev,
+					}, true},
+				)
 				delete(s.entries, k)
 			}
 		}
@@ -78,12 +94,18 @@ func (h *Host) commitWrites(ops []write) uint64 {
 			remove(func(k string) bool { return strings.HasPrefix(k, o.at) })
 			continue
 		case tree:
-			remove(func(k string) bool { return strings.HasPrefix(k, o.at+"/") || o.Delete && k == o.at })
+			remove(func(k string) bool {
+				return strings.HasPrefix(k, o.at+"/") || o.Delete && k == o.at
+			})
 		case o.Delete:
 			remove(func(k string) bool { return k == o.at })
 		}
 		if !o.Delete {
-			e := &pluginv1.Entry{Key: o.Key, Value: o.Value, Revision: rev}
+			e := &pluginv1.Entry{
+				Key:      o.Key,
+				Value:    o.Value,
+				Revision: rev,
+			}
 			s.entries[o.at] = e
 			events = append(events, event{o.at, e, false})
 		}
@@ -100,11 +122,19 @@ type datastoreServer struct {
 
 // resolvePlace names the place of a key and refuses what the real host refuses. A client without
 // a manifest is the controller itself.
-func resolvePlace(ctx context.Context, s pluginv1.Space, owner, key string, write bool) (string, error) {
+func resolvePlace(
+	ctx context.Context,
+	s pluginv1.Space,
+	owner, key string,
+	write bool,
+) (string, error) {
 	m := guestOf(ctx).manifest
 	under := func(trees []string) bool {
 		return m.GetName() == "" || slices.ContainsFunc(trees, func(tree string) bool {
-			rest, ok := strings.CutPrefix(strings.TrimPrefix(key, "/"), strings.TrimPrefix(tree, "/"))
+			rest, ok := strings.CutPrefix(
+				strings.TrimPrefix(key, "/"),
+				strings.TrimPrefix(tree, "/"),
+			)
 			return ok && (rest == "" || rest[0] == '/' || rest[0] == '=')
 		})
 	}
@@ -113,12 +143,20 @@ func resolvePlace(ctx context.Context, s pluginv1.Space, owner, key string, writ
 		return "private/" + m.GetName() + "\x00" + key, nil
 	case pluginv1.Space_SPACE_OPERATIONAL:
 		if !under(m.GetPublishes()) {
-			return "", fault.At(fault.Denied, key, "the manifest does not list this tree under `publishes`")
+			return "", fault.At(
+				fault.Denied,
+				key,
+				"the manifest does not list this tree under `publishes`",
+			)
 		}
 		return "operational\x00" + key, nil
 	case pluginv1.Space_SPACE_TREE:
 		if write && !under(m.GetOwns()) {
-			return "", fault.At(fault.Denied, key, "the manifest does not list this tree under `owns`, so the plugin cannot write it")
+			return "", fault.At(
+				fault.Denied,
+				key,
+				"the manifest does not list this tree under `owns`, so the plugin cannot write it",
+			)
 		}
 		return "tree\x00" + key, nil
 	case pluginv1.Space_SPACE_SHARED:
@@ -126,14 +164,23 @@ func resolvePlace(ctx context.Context, s pluginv1.Space, owner, key string, writ
 			plugin, prefix, ok := strings.Cut(r, ":")
 			return ok && plugin == owner && strings.HasPrefix(key, prefix)
 		}) {
-			return "", fault.At(fault.Denied, key, "the manifest does not list %s:%s under `reads`", owner, key)
+			return "", fault.At(
+				fault.Denied,
+				key,
+				"the manifest does not list %s:%s under `reads`",
+				owner,
+				key,
+			)
 		}
 		return "private/" + owner + "\x00" + key, nil
 	}
 	return "", fault.New(fault.Invalid, "unknown space %d", s)
 }
 
-func (d *datastoreServer) Get(ctx context.Context, r *pluginv1.GetRequest) (*pluginv1.GetResponse, error) {
+func (d *datastoreServer) Get(
+	ctx context.Context,
+	r *pluginv1.GetRequest,
+) (*pluginv1.GetResponse, error) {
 	at, err := resolvePlace(ctx, r.Space, r.Plugin, r.Key, false)
 	if err != nil {
 		return nil, err
@@ -143,22 +190,33 @@ func (d *datastoreServer) Get(ctx context.Context, r *pluginv1.GetRequest) (*plu
 	return &pluginv1.GetResponse{Entry: d.h.store.entries[at]}, nil
 }
 
-func (d *datastoreServer) Range(r *pluginv1.RangeRequest, out grpc.ServerStreamingServer[pluginv1.RangeResponse]) error {
+func (d *datastoreServer) Range(
+	r *pluginv1.RangeRequest,
+	out grpc.ServerStreamingServer[pluginv1.RangeResponse],
+) error {
 	at, err := resolvePlace(out.Context(), r.Space, r.Plugin, r.Prefix, false)
 	if err != nil {
 		return err
 	}
 	d.h.mu.Lock()
-	res := &pluginv1.RangeResponse{Entries: d.h.store.entriesUnder(at), Revision: d.h.store.revision()}
+	res := &pluginv1.RangeResponse{
+		Entries:  d.h.store.entriesUnder(at),
+		Revision: d.h.store.revision(),
+	}
 	d.h.mu.Unlock()
-	res.Entries = slices.DeleteFunc(res.Entries, func(e *pluginv1.Entry) bool { return e.Key <= r.After })
+	res.Entries = slices.DeleteFunc(res.Entries, func(e *pluginv1.Entry) bool {
+		return e.Key <= r.After
+	})
 	if r.Limit > 0 {
 		res.Entries = res.Entries[:min(len(res.Entries), int(r.Limit))]
 	}
 	return out.Send(res)
 }
 
-func (d *datastoreServer) Commit(ctx context.Context, r *pluginv1.CommitRequest) (*pluginv1.CommitResponse, error) {
+func (d *datastoreServer) Commit(
+	ctx context.Context,
+	r *pluginv1.CommitRequest,
+) (*pluginv1.CommitResponse, error) {
 	places := make([]string, len(r.Compares))
 	for i, c := range r.Compares {
 		var err error
@@ -201,13 +259,24 @@ func (h *Host) checkTreeOwners(ctx context.Context, ops []*pluginv1.Op) (more []
 	owners := map[*guest]*pluginv1.CheckRequest{}
 	for _, g := range h.plugins {
 		for _, o := range ops {
-			if o.Space != pluginv1.Space_SPACE_TREE || g.conn == nil || !slices.ContainsFunc(append(g.manifest.GetOwns(), g.manifest.GetDerives()...), func(tree string) bool { return strings.HasPrefix(o.Key, tree) }) {
+			if o.Space != pluginv1.Space_SPACE_TREE ||
+				g.conn == nil ||
+				!slices.ContainsFunc(append(g.manifest.GetOwns(), g.manifest.GetDerives()...), func(tree string) bool {
+					return strings.HasPrefix(o.Key, tree)
+				}) {
 				continue
 			}
 			if owners[g] == nil {
 				owners[g] = &pluginv1.CheckRequest{Revision: h.store.revision()}
 			}
-			owners[g].Changes = append(owners[g].Changes, &pluginv1.DocumentChange{Key: o.Key, Value: o.Value, Deleted: o.Delete})
+			owners[g].Changes = append(
+				owners[g].Changes,
+				&pluginv1.DocumentChange{
+					Key:     o.Key,
+					Value:   o.Value,
+					Deleted: o.Delete,
+				},
+			)
 		}
 	}
 	h.mu.Unlock()
@@ -227,7 +296,10 @@ func (h *Host) checkTreeOwners(ctx context.Context, ops []*pluginv1.Op) (more []
 	return more, nil
 }
 
-func (d *datastoreServer) Follow(r *pluginv1.FollowRequest, out grpc.ServerStreamingServer[pluginv1.FollowResponse]) error {
+func (d *datastoreServer) Follow(
+	r *pluginv1.FollowRequest,
+	out grpc.ServerStreamingServer[pluginv1.FollowResponse],
+) error {
 	var at []string
 	for _, p := range r.Prefixes {
 		place, err := resolvePlace(out.Context(), p.Space, p.Plugin, p.Prefix, false)
@@ -240,7 +312,10 @@ func (d *datastoreServer) Follow(r *pluginv1.FollowRequest, out grpc.ServerStrea
 	d.h.mu.Lock()
 	for i, p := range at {
 		for _, e := range d.h.store.entriesUnder(p) {
-			list.Entries = append(list.Entries, &pluginv1.FollowEntry{Prefix: int32(i), Entry: e})
+			list.Entries = append(list.Entries, &pluginv1.FollowEntry{
+				Prefix: int32(i),
+				Entry:  e,
+			})
 		}
 	}
 	after := d.h.store.revision()
@@ -254,7 +329,10 @@ func (d *datastoreServer) Follow(r *pluginv1.FollowRequest, out grpc.ServerStrea
 	}
 	for {
 		var news [][]event
-		err := d.h.waitUntil(out.Context(), func() bool { news = d.h.store.history[after:]; return len(news) > 0 })
+		err := d.h.waitUntil(out.Context(), func() bool {
+			news = d.h.store.history[after:]
+			return len(news) > 0
+		})
 		if err != nil {
 			return err
 		}
@@ -264,7 +342,14 @@ func (d *datastoreServer) Follow(r *pluginv1.FollowRequest, out grpc.ServerStrea
 			for _, e := range events {
 				for i, p := range at {
 					if strings.HasPrefix(e.at, p) {
-						b.Events = append(b.Events, &pluginv1.FollowEntry{Prefix: int32(i), Entry: e.entry, Deleted: e.gone})
+						b.Events = append(
+							b.Events,
+							&pluginv1.FollowEntry{
+								Prefix:  int32(i),
+								Entry:   e.entry,
+								Deleted: e.gone,
+							},
+						)
 					}
 				}
 			}
@@ -276,7 +361,10 @@ func (d *datastoreServer) Follow(r *pluginv1.FollowRequest, out grpc.ServerStrea
 	}
 }
 
-func (d *datastoreServer) Barrier(context.Context, *pluginv1.BarrierRequest) (*pluginv1.BarrierResponse, error) {
+func (d *datastoreServer) Barrier(
+	context.Context,
+	*pluginv1.BarrierRequest,
+) (*pluginv1.BarrierResponse, error) {
 	d.h.mu.Lock()
 	defer d.h.mu.Unlock()
 	return &pluginv1.BarrierResponse{Revision: d.h.store.revision()}, nil

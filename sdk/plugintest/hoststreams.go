@@ -25,7 +25,11 @@ func (h *Host) Publish(stream, notification string, data any) error {
 	if err != nil {
 		return err
 	}
-	h.putEvent(Event{Stream: stream, Publisher: "host", Data: raw})
+	h.putEvent(Event{
+		Stream:    stream,
+		Publisher: "host",
+		Data:      raw,
+	})
 	return nil
 }
 
@@ -51,21 +55,39 @@ type eventsServer struct {
 	h *Host
 }
 
-func (e *eventsServer) Publish(ctx context.Context, r *pluginv1.PublishRequest) (*pluginv1.PublishResponse, error) {
+func (e *eventsServer) Publish(
+	ctx context.Context,
+	r *pluginv1.PublishRequest,
+) (*pluginv1.PublishResponse, error) {
 	m := guestOf(ctx).manifest
 	if !slices.Contains(m.GetStreams(), r.Stream) {
-		return nil, fault.At(fault.Denied, r.Stream, "the manifest does not list this stream under `streams`")
+		return nil, fault.At(
+			fault.Denied,
+			r.Stream,
+			"the manifest does not list this stream under `streams`",
+		)
 	}
 	var one map[string]json.RawMessage
 	err := json.Unmarshal(r.Data, &one)
 	if err != nil || len(one) != 1 {
-		return nil, fault.At(fault.Malformed, r.Stream, "an event is a JSON object with one member, \"module:notification\"")
+		return nil, fault.At(
+			fault.Malformed,
+			r.Stream,
+			"an event is a JSON object with one member, \"module:notification\"",
+		)
 	}
-	e.h.putEvent(Event{Stream: r.Stream, Publisher: m.GetName(), Data: r.Data})
+	e.h.putEvent(Event{
+		Stream:    r.Stream,
+		Publisher: m.GetName(),
+		Data:      r.Data,
+	})
 	return &pluginv1.PublishResponse{}, nil
 }
 
-func (e *eventsServer) Subscribe(r *pluginv1.SubscribeRequest, out grpc.ServerStreamingServer[pluginv1.SubscribeResponse]) error {
+func (e *eventsServer) Subscribe(
+	r *pluginv1.SubscribeRequest,
+	out grpc.ServerStreamingServer[pluginv1.SubscribeResponse],
+) error {
 	e.h.mu.Lock()
 	n := len(e.h.events)
 	e.h.mu.Unlock()
@@ -82,7 +104,12 @@ func (e *eventsServer) Subscribe(r *pluginv1.SubscribeRequest, out grpc.ServerSt
 			if !slices.Contains(r.Streams, ev.Stream) {
 				continue
 			}
-			err := out.Send(&pluginv1.SubscribeResponse{Stream: ev.Stream, Publisher: ev.Publisher, Data: ev.Data, Time: time.Now().UnixNano()})
+			err := out.Send(&pluginv1.SubscribeResponse{
+				Stream:    ev.Stream,
+				Publisher: ev.Publisher,
+				Data:      ev.Data,
+				Time:      time.Now().UnixNano(),
+			})
 			if err != nil {
 				return err
 			}
@@ -96,7 +123,10 @@ type rolesServer struct {
 }
 
 // Hold gives the role to whoever comes when it is free.
-func (r *rolesServer) Hold(in *pluginv1.HoldRequest, out grpc.ServerStreamingServer[pluginv1.HoldResponse]) error {
+func (r *rolesServer) Hold(
+	in *pluginv1.HoldRequest,
+	out grpc.ServerStreamingServer[pluginv1.HoldResponse],
+) error {
 	g := guestOf(out.Context())
 	if !slices.Contains(g.manifest.GetRoles(), in.Role) {
 		return fault.At(fault.Denied, in.Role, "the manifest does not list this role under `roles`")

@@ -44,7 +44,13 @@ func StartBinary(t testing.TB, bin string, opts ...Option) *Plugin {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), checkTimeout)
 	defer cancel()
-	k := &checker{ctx: ctx, bin: bin, name: "start", config: o.config, host: o.host}
+	k := &checker{
+		ctx:    ctx,
+		bin:    bin,
+		name:   "start",
+		config: o.config,
+		host:   o.host,
+	}
 	t.Cleanup(func() {
 		for _, s := range k.subjects {
 			s.killProcess()

@@ -62,17 +62,25 @@ func collectOptions(opts []Option) options {
 
 // WithConfig gives the plugin settings: anything that encodes to a JSON object.
 // They are checked against the manifest's schema and its defaults filled in.
-func WithConfig(v any) Option { return func(o *options) { o.config = v } }
+func WithConfig(v any) Option {
+	return func(o *options) { o.config = v }
+}
 
 // WithHost runs the plugin at a host that the test has prepared, or that another
 // plugin of the test uses too.
-func WithHost(h *Host) Option { return func(o *options) { o.host = h } }
+func WithHost(h *Host) Option {
+	return func(o *options) { o.host = h }
+}
 
 // WithDataDir sets the plugin's directory, a temporary one by default.
-func WithDataDir(dir string) Option { return func(o *options) { o.data = dir } }
+func WithDataDir(dir string) Option {
+	return func(o *options) { o.data = dir }
+}
 
 // WithChecks makes Run and Check do only the checks of these names.
-func WithChecks(names ...string) Option { return func(o *options) { o.only = names } }
+func WithChecks(names ...string) Option {
+	return func(o *options) { o.only = names }
+}
 
 // Start runs a plugin until the test ends. It fails the test when the plugin cannot
 // be started; StartError is for tests that expect that.
@@ -109,13 +117,24 @@ func StartError(t testing.TB, o sdk.Options, opts ...Option) (*Plugin, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Plugin{Conn: conn, Manifest: s.Manifest(), Host: cfg.host, stop: end}
+	p := &Plugin{
+		Conn:     conn,
+		Manifest: s.Manifest(),
+		Host:     cfg.host,
+		stop:     end,
+	}
 	t.Cleanup(p.Stop)
 	token := cfg.host.attachPlugin(s.Manifest(), p.Conn)
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	res, err := pluginv1.NewBaseClient(p.Conn).Configure(ctx, &pluginv1.ConfigureRequest{ApiVersion: wire.Negotiate(s.Manifest().ApiVersions),
-		Config: config, DataDir: cfg.data, Facets: facets, HostSocket: cfg.host.Socket(), HostToken: token})
+	res, err := pluginv1.NewBaseClient(p.Conn).Configure(ctx, &pluginv1.ConfigureRequest{
+		ApiVersion: wire.Negotiate(s.Manifest().ApiVersions),
+		Config:     config,
+		DataDir:    cfg.data,
+		Facets:     facets,
+		HostSocket: cfg.host.Socket(),
+		HostToken:  token,
+	})
 	if err != nil {
 		return nil, fault.FromStatus(err)
 	}
@@ -172,15 +191,30 @@ func (p *Plugin) Call(ctx context.Context, rpc string, in, out any) error {
 // that of the controller, with the subtree's prefix.
 func (p *Plugin) HTTP(r *http.Request) (*httptest.ResponseRecorder, error) {
 	w := httptest.NewRecorder()
-	_, err := routes.NewClient(p.Conn).Forward(w, r.WithContext(p.Host.withKnownCaller(r.Context())))
+	_, err := routes.NewClient(p.Conn).Forward(
+		w,
+		r.WithContext(p.Host.withKnownCaller(r.Context())),
+	)
 	return w, err
 }
 
 // Shell runs a command of the plugin with positional arguments and options, and
 // returns what it wrote. Its prompts are not answered.
-func (p *Plugin) Shell(ctx context.Context, name string, args []string, options map[string]string) (string, error) {
+func (p *Plugin) Shell(
+	ctx context.Context,
+	name string,
+	args []string,
+	options map[string]string,
+) (string, error) {
 	var out strings.Builder
-	err := commands.NewClient(p.Conn).Execute(p.Host.withKnownCaller(ctx), &commands.Invocation{Name: name, Positional: args,
-		Options: options, Format: "text", Stdin: commands.NoInput, Stdout: &out, Stderr: &out})
+	err := commands.NewClient(p.Conn).Execute(p.Host.withKnownCaller(ctx), &commands.Invocation{
+		Name:       name,
+		Positional: args,
+		Options:    options,
+		Format:     "text",
+		Stdin:      commands.NoInput,
+		Stdout:     &out,
+		Stderr:     &out,
+	})
 	return out.String(), err
 }

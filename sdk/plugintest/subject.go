@@ -97,7 +97,11 @@ func (s *subject) startProcess(ctx context.Context) (string, error) {
 	case line, ok := <-first:
 		if !ok {
 			<-s.exited
-			return "", fmt.Errorf("the plugin ended without a handshake (%v); its last output: %s", s.cmd.ProcessState, s.lastWords())
+			return "", fmt.Errorf(
+				"the plugin ended without a handshake (%v); its last output: %s",
+				s.cmd.ProcessState,
+				s.lastWords(),
+			)
 		}
 		return line, nil
 	case <-ctx.Done():
@@ -139,11 +143,21 @@ func (s *subject) lastWords() string {
 // dialPlugin connects as the handshake says, with mutual TLS.
 func (s *subject) dialPlugin(line string, key tls.Certificate) error {
 	f := strings.Split(strings.TrimSpace(line), "|")
-	if f[0] != "1" || f[1] != strconv.Itoa(int(wire.Handshake.ProtocolVersion)) || f[2] != "unix" || f[4] != "grpc" {
-		return fmt.Errorf("the handshake %q must read 1|%d|unix|PATH|grpc|CERTIFICATE", line, wire.Handshake.ProtocolVersion)
+	if f[0] != "1" ||
+		f[1] != strconv.Itoa(int(wire.Handshake.ProtocolVersion)) ||
+		f[2] != "unix" ||
+		f[4] != "grpc" {
+		return fmt.Errorf(
+			"the handshake %q must read 1|%d|unix|PATH|grpc|CERTIFICATE",
+			line,
+			wire.Handshake.ProtocolVersion,
+		)
 	}
 	if s.socket = f[3]; filepath.Dir(s.socket) != s.dir {
-		return fmt.Errorf("the socket %s does not lie in the directory that PLUGIN_UNIX_SOCKET_DIR names", s.socket)
+		return fmt.Errorf(
+			"the socket %s does not lie in the directory that PLUGIN_UNIX_SOCKET_DIR names",
+			s.socket,
+		)
 	}
 	if len(f) < 6 || f[5] == "" {
 		return errors.New("the handshake holds no certificate although PLUGIN_CLIENT_CERT is set")
@@ -159,7 +173,12 @@ func (s *subject) dialPlugin(line string, key tls.Certificate) error {
 	pool := x509.NewCertPool()
 	pool.AddCert(cert)
 	s.conn, err = grpc.NewClient("unix://"+s.socket, wire.DialOptions(grpc.WithTransportCredentials(credentials.NewTLS(
-		&tls.Config{Certificates: []tls.Certificate{key}, RootCAs: pool, ServerName: "localhost", MinVersion: tls.VersionTLS12})))...)
+		&tls.Config{
+			Certificates: []tls.Certificate{key},
+			RootCAs:      pool,
+			ServerName:   "localhost",
+			MinVersion:   tls.VersionTLS12,
+		})))...)
 	if err != nil {
 		return err
 	}
@@ -196,7 +215,10 @@ func (s *subject) killProcess() {
 // checkOutput looks at what the process has written.
 func (k *checker) checkOutput(s *subject) {
 	if len(s.stdout) > 0 {
-		k.addFault("it writes to standard output, which belongs to the handshake: %q; log with log/slog instead", s.stdout[0])
+		k.addFault(
+			"it writes to standard output, which belongs to the handshake: %q; log with log/slog instead",
+			s.stdout[0],
+		)
 	}
 	for _, l := range s.stderr {
 		if !strings.HasPrefix(l, "{") {

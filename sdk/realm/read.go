@@ -42,7 +42,17 @@ func (r *Reader) String(name, otherwise string) string {
 func (r *Reader) Needed(name, what string) string {
 	v := r.String(name, "")
 	if v == "" {
-		r.faults = append(r.faults, fault.New(fault.Missing, "realm %s needs `%s.%s = ...`: %s", r.c.Name, r.c.Name, name, what))
+		r.faults = append(
+			r.faults,
+			fault.New(
+				fault.Missing,
+				"realm %s needs `%s.%s = ...`: %s",
+				r.c.Name,
+				r.c.Name,
+				name,
+				what,
+			),
+		)
 	}
 	return v
 }
@@ -80,7 +90,13 @@ func (r *Reader) readNumber(name, what string, otherwise, least, most int) int {
 
 // Duration returns a property that is a number of milliseconds up to an hour.
 func (r *Reader) Duration(name string, otherwise time.Duration) time.Duration {
-	return time.Duration(r.readNumber(name, "number of milliseconds", int(otherwise/time.Millisecond), 1, 3_600_000)) * time.Millisecond
+	return time.Duration(r.readNumber(
+		name,
+		"number of milliseconds",
+		int(otherwise/time.Millisecond),
+		1,
+		3_600_000,
+	)) * time.Millisecond
 }
 
 // Pairs returns a property of the form key:value, key:value; nil when not written.
@@ -97,7 +113,11 @@ func (r *Reader) Pairs(name string) map[string]string {
 	for _, item := range p.List {
 		at := strings.LastIndexByte(item, ':') // what is left may hold colons, a role does not
 		if at < 1 || at == len(item)-1 {
-			r.Fault(name, "%q is not of the form key:value; write \"key\":\"value\", with commas between several", item)
+			r.Fault(
+				name,
+				"%q is not of the form key:value; write \"key\":\"value\", with commas between several",
+				item,
+			)
 			return nil
 		}
 		out[strings.TrimSpace(item[:at])] = strings.TrimSpace(item[at+1:])

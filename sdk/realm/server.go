@@ -16,7 +16,10 @@ import (
 // Register serves a factory's realms on a gRPC server; sdk.Serve does this for a
 // plugin. factory returns the factory, or why there is none yet.
 func Register(s grpc.ServiceRegistrar, _ string, factory func() (Factory, error)) {
-	pluginv1.RegisterRealmServer(s, &server{factory: factory, realms: map[string]Realm{}})
+	pluginv1.RegisterRealmServer(s, &server{
+		factory: factory,
+		realms:  map[string]Realm{},
+	})
 }
 
 type server struct {
@@ -26,10 +29,22 @@ type server struct {
 	realms  map[string]Realm
 }
 
-func (s *server) ConfigureRealm(ctx context.Context, r *pluginv1.ConfigureRealmRequest) (*pluginv1.ConfigureRealmResponse, error) {
-	c := Config{Name: r.Name, Kind: r.Kind, Properties: map[string]Property{}}
+func (s *server) ConfigureRealm(
+	ctx context.Context,
+	r *pluginv1.ConfigureRealmRequest,
+) (*pluginv1.ConfigureRealmResponse, error) {
+	c := Config{
+		Name:       r.Name,
+		Kind:       r.Kind,
+		Properties: map[string]Property{},
+	}
 	for name, p := range r.Properties {
-		c.Properties[name] = Property{Value: p.Value, List: p.List, Map: p.Map, Origin: p.Origin}
+		c.Properties[name] = Property{
+			Value:  p.Value,
+			List:   p.List,
+			Map:    p.Map,
+			Origin: p.Origin,
+		}
 	}
 	factory, err := s.factory()
 	if err != nil {
@@ -51,16 +66,30 @@ func (s *server) ConfigureRealm(ctx context.Context, r *pluginv1.ConfigureRealmR
 	return &pluginv1.ConfigureRealmResponse{Warnings: warnings}, nil
 }
 
-func (s *server) Authenticate(ctx context.Context, r *pluginv1.AuthenticateRequest) (*pluginv1.AuthenticateResponse, error) {
+func (s *server) Authenticate(
+	ctx context.Context,
+	r *pluginv1.AuthenticateRequest,
+) (*pluginv1.AuthenticateResponse, error) {
 	realm, err := s.realmInstance(r.Name)
 	if err != nil {
 		return nil, err
 	}
-	return resultToProto(realm.Authenticate(ctx, Credentials{User: r.User, Domain: r.Domain, Password: r.Password, Address: r.Address}))
+	return resultToProto(realm.Authenticate(
+		ctx,
+		Credentials{
+			User:     r.User,
+			Domain:   r.Domain,
+			Password: r.Password,
+			Address:  r.Address,
+		},
+	))
 }
 
 // FindUser serves a realm that is a Finder.
-func (s *server) FindUser(ctx context.Context, r *pluginv1.FindUserRequest) (*pluginv1.AuthenticateResponse, error) {
+func (s *server) FindUser(
+	ctx context.Context,
+	r *pluginv1.FindUserRequest,
+) (*pluginv1.AuthenticateResponse, error) {
 	realm, err := s.realmInstance(r.Name)
 	if err != nil {
 		return nil, err
@@ -83,7 +112,11 @@ func (s *server) realmInstance(name string) (Realm, error) {
 	if r := s.realms[name]; r != nil {
 		return r, nil
 	}
-	return nil, fault.ToStatus(fault.New(fault.NotFound, "the realm %q is not configured in this plugin", name))
+	return nil, fault.ToStatus(fault.New(
+		fault.NotFound,
+		"the realm %q is not configured in this plugin",
+		name,
+	))
 }
 
 // outcomes are those of the wire.
@@ -97,7 +130,12 @@ func resultToProto(res Result, err error) (*pluginv1.AuthenticateResponse, error
 	if err != nil {
 		res = Result{Outcome: Unavailable, Reason: err.Error()}
 	}
-	return &pluginv1.AuthenticateResponse{Outcome: outcomes[res.Outcome], Principal: res.Principal, Roles: res.Roles, Reason: res.Reason}, nil
+	return &pluginv1.AuthenticateResponse{
+		Outcome:   outcomes[res.Outcome],
+		Principal: res.Principal,
+		Roles:     res.Roles,
+		Reason:    res.Reason,
+	}, nil
 }
 
 // Close ends every instance; sdk.Serve does this when the plugin stops.

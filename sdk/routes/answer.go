@@ -25,15 +25,23 @@ const (
 
 // foreign are headers of an answer that are the host's alone to send.
 var foreign = map[string]bool{
-	"X-Request-Id": true, "Strict-Transport-Security": true, "Set-Cookie": true, "Clear-Site-Data": true, "Alt-Svc": true,
-	"Www-Authenticate": true, "Ctl-Revision": true, "Ctl-Node": true,
+	"X-Request-Id":              true,
+	"Strict-Transport-Security": true,
+	"Set-Cookie":                true,
+	"Clear-Site-Data":           true,
+	"Alt-Svc":                   true,
+	"Www-Authenticate":          true,
+	"Ctl-Revision":              true,
+	"Ctl-Node":                  true,
 }
 
 // BadAnswerError says what is wrong with the answer of a plugin. The caller did nothing wrong: it is a 502.
 type BadAnswerError struct{ Text string }
 
 // Error returns the sentence.
-func (e *BadAnswerError) Error() string { return "the plugin's answer is wrong: " + e.Text }
+func (e *BadAnswerError) Error() string {
+	return "the plugin's answer is wrong: " + e.Text
+}
 
 func newBadAnswer(format string, args ...any) error {
 	return &BadAnswerError{fmt.Sprintf(format, args...)}
@@ -97,7 +105,11 @@ func (a *answer) takeHead(h *pluginv1.ResponseHead) error {
 			}
 		}
 		if count > maxHeaders || size > maxHeaderBytes {
-			return newBadAnswer("it has more than %d headers, or %d bytes of them", maxHeaders, maxHeaderBytes)
+			return newBadAnswer(
+				"it has more than %d headers, or %d bytes of them",
+				maxHeaders,
+				maxHeaderBytes,
+			)
 		}
 		if name == "" || strings.ContainsAny(name, " \t\r\n:\x00") {
 			return newBadAnswer("%q is not a header name", one.Name)
@@ -106,7 +118,8 @@ func (a *answer) takeHead(h *pluginv1.ResponseHead) error {
 	}
 	if lengths := a.header["Content-Length"]; len(lengths) > 0 {
 		n, err := strconv.ParseUint(lengths[0], 10, 62)
-		if err != nil || slices.ContainsFunc(lengths, func(l string) bool { return l != lengths[0] }) {
+		if err != nil ||
+			slices.ContainsFunc(lengths, func(l string) bool { return l != lengths[0] }) {
 			return newBadAnswer("its Content-Length is %q", lengths)
 		}
 		a.declared, a.header["Content-Length"] = int64(n), lengths[:1]

@@ -17,9 +17,17 @@ import (
 // hop are headers that belong to one connection and end at the host (RFC 9110
 // section 7.6.1); Authorization and Cookie stay with the host's access control.
 var hop = map[string]bool{
-	"Connection": true, "Keep-Alive": true, "Proxy-Authenticate": true, "Proxy-Authorization": true,
-	"Proxy-Connection": true, "Te": true, "Trailer": true, "Transfer-Encoding": true, "Upgrade": true,
-	"Authorization": true, "Cookie": true,
+	"Connection":          true,
+	"Keep-Alive":          true,
+	"Proxy-Authenticate":  true,
+	"Proxy-Authorization": true,
+	"Proxy-Connection":    true,
+	"Te":                  true,
+	"Trailer":             true,
+	"Transfer-Encoding":   true,
+	"Upgrade":             true,
+	"Authorization":       true,
+	"Cookie":              true,
 }
 
 // What is still read of a request that was answered before its end.
@@ -48,7 +56,11 @@ func (c *Client) Forward(w http.ResponseWriter, r *http.Request) (begun bool, er
 	}
 	sent := make(chan error, 1)
 	go func() { sent <- sendRequest(stream, r) }()
-	begun, err = (&answer{w: w, head: r.Method == http.MethodHead, allSent: func() bool { return len(sent) > 0 || hasNoRequestBody(r) }}).receiveAnswer(stream)
+	begun, err = (&answer{
+		w:       w,
+		head:    r.Method == http.MethodHead,
+		allSent: func() bool { return len(sent) > 0 || hasNoRequestBody(r) },
+	}).receiveAnswer(stream)
 	cancel()
 	if hasNoRequestBody(r) {
 		<-sent // it does not block
@@ -78,12 +90,24 @@ func hasNoRequestBody(r *http.Request) bool {
 	return r.ContentLength == 0 || r.Body == nil || r.Body == http.NoBody
 }
 
-func sendRequest(stream grpc.BidiStreamingClient[pluginv1.ServeRequest, pluginv1.ServeResponse], r *http.Request) error {
-	head := &pluginv1.RequestHead{Method: r.Method, Path: r.URL.EscapedPath(), Query: r.URL.RawQuery, Host: r.Host, ContentLength: r.ContentLength,
-		Caller: caller.ToProto(r.Context())}
+func sendRequest(
+	stream grpc.BidiStreamingClient[pluginv1.ServeRequest, pluginv1.ServeResponse],
+	r *http.Request,
+) error {
+	head := &pluginv1.RequestHead{
+		Method:        r.Method,
+		Path:          r.URL.EscapedPath(),
+		Query:         r.URL.RawQuery,
+		Host:          r.Host,
+		ContentLength: r.ContentLength,
+		Caller:        caller.ToProto(r.Context()),
+	}
 	for name, values := range r.Header {
 		if !hop[name] {
-			head.Headers = append(head.Headers, &pluginv1.Header{Name: name, Values: values})
+			head.Headers = append(head.Headers, &pluginv1.Header{
+				Name:   name,
+				Values: values,
+			})
 		}
 	}
 	if err := stream.Send(&pluginv1.ServeRequest{Head: head}); err != nil {

@@ -41,7 +41,10 @@ func (s *server) Serve(stream grpc.BidiStreamingServer[pluginv1.ServeRequest, pl
 	}
 	head := first.GetHead()
 	if head == nil {
-		return fault.ToStatus(fault.New(fault.Malformed, "the first message of a request carries no head"))
+		return fault.ToStatus(fault.New(
+			fault.Malformed,
+			"the first message of a request carries no head",
+		))
 	}
 	h, err := s.handler()
 	if err != nil {
@@ -51,7 +54,10 @@ func (s *server) Serve(stream grpc.BidiStreamingServer[pluginv1.ServeRequest, pl
 	if err != nil {
 		return fault.ToStatus(err)
 	}
-	r.Body = io.NopCloser(&requestBody{stream: stream, rest: first.Body})
+	r.Body = io.NopCloser(&requestBody{
+		stream: stream,
+		rest:   first.Body,
+	})
 	w := &responseWriter{stream: stream, header: http.Header{}}
 	if err := serveHandler(h, w, r); err != nil {
 		return fault.ToStatus(err)
@@ -68,7 +74,13 @@ func serveHandler(h http.Handler, w http.ResponseWriter, r *http.Request) (err e
 		case v == http.ErrAbortHandler:
 			err = fault.New(fault.Unavailable, "the response was aborted")
 		default:
-			err = fault.Wrap(fault.Internal, fmt.Errorf("panic: %v", v), "the plugin failed while it answered %s %s", r.Method, r.URL.Path)
+			err = fault.Wrap(
+				fault.Internal,
+				fmt.Errorf("panic: %v", v),
+				"the plugin failed while it answered %s %s",
+				r.Method,
+				r.URL.Path,
+			)
 		}
 	}()
 	h.ServeHTTP(w, r)
@@ -82,8 +94,17 @@ func requestFromHead(ctx context.Context, h *pluginv1.RequestHead) (*http.Reques
 	}
 	u.RawQuery = h.Query
 	ctx = caller.FromProto(ctx, h.Caller)
-	r := &http.Request{Method: h.Method, URL: u, Host: h.Host, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-		Header: http.Header{}, ContentLength: h.ContentLength, RequestURI: u.RequestURI()}
+	r := &http.Request{
+		Method:        h.Method,
+		URL:           u,
+		Host:          h.Host,
+		Proto:         "HTTP/1.1",
+		ProtoMajor:    1,
+		ProtoMinor:    1,
+		Header:        http.Header{},
+		ContentLength: h.ContentLength,
+		RequestURI:    u.RequestURI(),
+	}
 	for _, f := range h.Headers {
 		r.Header[http.CanonicalHeaderKey(f.Name)] = f.Values
 	}
@@ -132,7 +153,9 @@ type responseWriter struct {
 	err    error
 }
 
-func (w *responseWriter) Header() http.Header { return w.header }
+func (w *responseWriter) Header() http.Header {
+	return w.header
+}
 
 func (w *responseWriter) WriteHeader(status int) {
 	w.mu.Lock()
@@ -183,7 +206,10 @@ func (w *responseWriter) sendBuffered() {
 		if w.status == 0 {
 			w.status = http.StatusOK
 		}
-		m.Head = &pluginv1.ResponseHead{Status: int32(w.status), Headers: headersToProto(w.header)}
+		m.Head = &pluginv1.ResponseHead{
+			Status:  int32(w.status),
+			Headers: headersToProto(w.header),
+		}
 		w.sent = true
 	}
 	w.err = w.stream.Send(m)
@@ -193,7 +219,10 @@ func (w *responseWriter) sendBuffered() {
 func headersToProto(h http.Header) []*pluginv1.Header {
 	out := make([]*pluginv1.Header, 0, len(h))
 	for name, values := range h {
-		out = append(out, &pluginv1.Header{Name: name, Values: values})
+		out = append(out, &pluginv1.Header{
+			Name:   name,
+			Values: values,
+		})
 	}
 	return out
 }

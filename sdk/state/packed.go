@@ -32,7 +32,11 @@ func Packed[T any](shorten func(*T) bool) Codec[T] {
 					return b.Bytes(), err
 				}
 				if !shorten(&v) {
-					return nil, fmt.Errorf("the data of %s is larger than %d KiB", key, maxPacked>>10)
+					return nil, fmt.Errorf(
+						"the data of %s is larger than %d KiB",
+						key,
+						maxPacked>>10,
+					)
 				}
 			}
 		},

@@ -35,10 +35,19 @@ func (t *Term) Epoch() uint64 { return t.epoch }
 // process must not act on a device any more. It is asked before each such act.
 func (t *Term) Check() error {
 	if err := t.ctx.Err(); err != nil {
-		return fault.Wrap(fault.Unavailable, err, "the role %s is no longer held by this node", t.role)
+		return fault.Wrap(
+			fault.Unavailable,
+			err,
+			"the role %s is no longer held by this node",
+			t.role,
+		)
 	}
 	if left := t.timeLeft(); left <= 0 {
-		return fault.New(fault.Unavailable, "the role %s may have gone to another node: its lease was not renewed in time", t.role)
+		return fault.New(
+			fault.Unavailable,
+			"the role %s may have gone to another node: its lease was not renewed in time",
+			t.role,
+		)
 	}
 	return nil
 }
@@ -54,7 +63,10 @@ func (t *Term) timeLeft() time.Duration {
 
 // Act returns a context for one act on a device: it ends with ctx, with the term, and
 // when the lease would run out, but not later than limit.
-func (t *Term) Act(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc, error) {
+func (t *Term) Act(
+	ctx context.Context,
+	limit time.Duration,
+) (context.Context, context.CancelFunc, error) {
 	if err := t.Check(); err != nil {
 		return nil, nil, err
 	}
@@ -132,7 +144,12 @@ func (s *Store) holdRole(ctx context.Context, name string, run func(context.Cont
 			return err
 		}
 		running = true
-		term = &Term{store: s, role: name, epoch: epoch, ctx: ctx}
+		term = &Term{
+			store: s,
+			role:  name,
+			epoch: epoch,
+			ctx:   ctx,
+		}
 		term.until.Store(until)
 		expiry = time.AfterFunc(term.timeLeft(), func() {
 			if term.timeLeft() <= 0 {

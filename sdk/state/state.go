@@ -37,12 +37,18 @@ import (
 )
 
 // Private is a prefix of the plugin's own keys.
-func Private(prefix string) host.Prefix { return host.Prefix{Space: host.Private, Prefix: prefix} }
+func Private(prefix string) host.Prefix {
+	return host.Prefix{Space: host.Private, Prefix: prefix}
+}
 
 // Shared is a prefix of another plugin's keys; that plugin exports it, and the manifest
 // of this one lists "PLUGIN:prefix" under `reads`.
 func Shared(plugin, prefix string) host.Prefix {
-	return host.Prefix{Space: host.Shared, Plugin: plugin, Prefix: prefix}
+	return host.Prefix{
+		Space:  host.Shared,
+		Plugin: plugin,
+		Prefix: prefix,
+	}
 }
 
 // View is a part of the projection: a *Table or a *Tree.
@@ -65,7 +71,9 @@ type followed struct {
 
 // Notify has f called after each change with the keys of a Table, or the paths of a Tree,
 // that changed, nil for all of them. It must not wait. Call it before Open.
-func (f *followed) Notify(changed func(keys []string)) { f.notify = changed }
+func (f *followed) Notify(changed func(keys []string)) {
+	f.notify = changed
+}
 
 func (f *followed) prefix() host.Prefix { return f.at }
 func (f *followed) bindIndex(index int) { f.index = index }
@@ -100,7 +108,9 @@ type Snapshot struct {
 // Revision of the snapshot.
 func (s *Snapshot) Revision() uint64 { return s.revision }
 
-func (s *Snapshot) partAt(index int) any                   { return s.parts[index] }
+func (s *Snapshot) partAt(index int) any {
+	return s.parts[index]
+}
 func (s *Snapshot) recordRead(host.Prefix, string, uint64) {}
 func (s *Snapshot) readAll(host.Prefix, string)            {}
 
@@ -118,7 +128,12 @@ const openTime = 20 * time.Second
 // Open follows what the views say and returns when all of it is there. The projection
 // lives until ctx ends. Calls of the host that carry a revision wait for it from then on.
 func Open(ctx context.Context, h *host.Client, views ...View) (*Store, error) {
-	s := &Store{host: h, views: views, moved: make(chan struct{}), ended: make(chan struct{})}
+	s := &Store{
+		host:  h,
+		views: views,
+		moved: make(chan struct{}),
+		ended: make(chan struct{}),
+	}
 	for i, v := range views {
 		v.bindIndex(i)
 		at := slices.Index(s.prefixes, v.prefix())
@@ -135,7 +150,13 @@ func Open(ctx context.Context, h *host.Client, views ...View) (*Store, error) {
 	first, cancel := context.WithTimeout(ctx, openTime)
 	defer cancel()
 	if err := s.WaitUntil(first, func(n *Snapshot) bool { return true }); err != nil {
-		return nil, fault.Wrap(fault.Unavailable, err, "the plugin's data was not received from the controller within %s: %v", openTime, err)
+		return nil, fault.Wrap(
+			fault.Unavailable,
+			err,
+			"the plugin's data was not received from the controller within %s: %v",
+			openTime,
+			err,
+		)
 	}
 	h.SetProjection(s)
 	return s, nil
@@ -165,9 +186,17 @@ type follower struct{ s *Store }
 func (f follower) Reset(revision uint64, entries []host.Event) error {
 	old := f.s.now.Load()
 	if old != nil && revision < old.revision {
-		return fault.New(fault.Internal, "the state went back from revision %d to %d", old.revision, revision)
+		return fault.New(
+			fault.Internal,
+			"the state went back from revision %d to %d",
+			old.revision,
+			revision,
+		)
 	}
-	next := &Snapshot{revision: revision, parts: make([]any, len(f.s.views))}
+	next := &Snapshot{
+		revision: revision,
+		parts:    make([]any, len(f.s.views)),
+	}
 	for i, v := range f.s.views {
 		next.parts[i], _ = v.applyEvents(v.emptyPart(), eventsOfPrefix(entries, f.s.source[i]))
 	}
@@ -244,7 +273,13 @@ func (s *Store) WaitFor(ctx context.Context, revision uint64) error {
 	}
 	err := s.WaitUntil(ctx, func(n *Snapshot) bool { return n.revision >= revision })
 	if err != nil {
-		return fault.Wrap(fault.Unavailable, err, "the plugin's data has not reached revision %d: %v", revision, err)
+		return fault.Wrap(
+			fault.Unavailable,
+			err,
+			"the plugin's data has not reached revision %d: %v",
+			revision,
+			err,
+		)
 	}
 	return nil
 }
@@ -292,7 +327,9 @@ func (s *Store) WatchBroken(ctx context.Context, f func(map[string]error)) {
 	var seen uint64
 	for ctx.Err() == nil {
 		now := s.Broken()
-		if !maps.EqualFunc(last, now, func(a, b error) bool { return a.Error() == b.Error() }) {
+		if !maps.EqualFunc(last, now, func(a, b error) bool {
+			return a.Error() == b.Error()
+		}) {
 			f(now)
 			last = now
 		}

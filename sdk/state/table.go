@@ -52,21 +52,31 @@ func rowAt[T any](t *rows, key string) (*row[T], bool) {
 }
 
 // stringFromKey returns a key of a tree, which never changes, as a string.
-func stringFromKey(key []byte) string { return unsafe.String(unsafe.SliceData(key), len(key)) }
+func stringFromKey(key []byte) string {
+	return unsafe.String(unsafe.SliceData(key), len(key))
+}
 
 // NewTable returns a table of the records below a prefix.
-func NewTable[T any](at host.Prefix) *Table[T] { return NewTableWith(at, Codec[T]{}) }
+func NewTable[T any](at host.Prefix) *Table[T] {
+	return NewTableWith(at, Codec[T]{})
+}
 
 // NewTableWith is NewTable for records that are not plain JSON.
 func NewTableWith[T any](at host.Prefix, c Codec[T]) *Table[T] {
 	plain := c.Decode == nil && c.Encode == nil
 	if c.Decode == nil {
-		c.Decode = func(_ string, value []byte) (v T, err error) { return v, json.Unmarshal(value, &v) }
+		c.Decode = func(_ string, value []byte) (v T, err error) {
+			return v, json.Unmarshal(value, &v)
+		}
 	}
 	if c.Encode == nil {
 		c.Encode = func(_ string, v T) ([]byte, error) { return json.Marshal(v) }
 	}
-	return &Table[T]{followed: followed{at: at}, codec: c, plain: plain}
+	return &Table[T]{
+		followed: followed{at: at},
+		codec:    c,
+		plain:    plain,
+	}
 }
 
 // Get returns the record of a key; false if it does not exist or is not readable.
@@ -99,7 +109,8 @@ func (t *Table[T]) All(r Reader, prefix string) iter.Seq2[string, T] {
 		it.SeekPrefix([]byte(prefix))
 		for key, v, ok := it.Next(); ok; key, v, ok = it.Next() {
 			x := v.(*row[T])
-			if t.decodeRow(stringFromKey(key), x); x.err == nil && !yield(stringFromKey(key), x.value) {
+			if t.decodeRow(stringFromKey(key), x); x.err == nil &&
+				!yield(stringFromKey(key), x.value) {
 				return
 			}
 		}
@@ -107,7 +118,9 @@ func (t *Table[T]) All(r Reader, prefix string) iter.Seq2[string, T] {
 }
 
 // Len is the number of records.
-func (t *Table[T]) Len(r Reader) int { return t.rowTree(r).Len() }
+func (t *Table[T]) Len(r Reader) int {
+	return t.rowTree(r).Len()
+}
 
 // Put writes a record. The table must be one of the plugin's private keys. Members that a
 // later release has put into the record, and T does not know, stay in it (plain JSON only).
@@ -120,16 +133,26 @@ func (t *Table[T]) Put(tx *Tx, key string, v T) error {
 		t.decodeRow(key, before)
 		value = before.unknown.addInto(value)
 	}
-	tx.addOp(host.Op{Space: t.at.Space, Key: t.at.Prefix + key, Value: value})
+	tx.addOp(host.Op{
+		Space: t.at.Space,
+		Key:   t.at.Prefix + key,
+		Value: value,
+	})
 	return nil
 }
 
 // Delete removes a record; an absent one is no error.
 func (t *Table[T]) Delete(tx *Tx, key string) {
-	tx.addOp(host.Op{Space: t.at.Space, Key: t.at.Prefix + key, Delete: true})
+	tx.addOp(host.Op{
+		Space:  t.at.Space,
+		Key:    t.at.Prefix + key,
+		Delete: true,
+	})
 }
 
-func (t *Table[T]) rowTree(r Reader) *rows { return r.partAt(t.index).(*rows) }
+func (t *Table[T]) rowTree(r Reader) *rows {
+	return r.partAt(t.index).(*rows)
+}
 
 func (t *Table[T]) emptyPart() any { return iradix.New[any]() }
 func (t *Table[T]) applyEvents(part any, events []host.Event) (any, []string) {
@@ -142,7 +165,10 @@ func (t *Table[T]) applyEvents(part any, events []host.Event) (any, []string) {
 			txn.Delete([]byte(key))
 			continue
 		}
-		txn.Insert([]byte(key), &row[T]{revision: e.Revision, text: e.Value})
+		txn.Insert([]byte(key), &row[T]{
+			revision: e.Revision,
+			text:     e.Value,
+		})
 	}
 	return txn.Commit(), keys
 }

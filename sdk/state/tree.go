@@ -46,7 +46,13 @@ func NewTree[T any](pattern string) *Tree[T] {
 			break
 		}
 	}
-	return &Tree[T]{followed: followed{at: host.Prefix{Space: host.Tree, Prefix: fixed}}, pattern: segments}
+	return &Tree[T]{
+		followed: followed{at: host.Prefix{
+			Space:  host.Tree,
+			Prefix: fixed,
+		}},
+		pattern: segments,
+	}
 }
 
 // Bare leaves the lists in the instances out: an instance is its own leaves, and reading it
@@ -69,7 +75,10 @@ func (t *Tree[T]) Path(keys ...string) string {
 		if keyed {
 			n := strings.Count(stars, "*")
 			for i := range n {
-				b.WriteString(map[bool]string{true: "=", false: ","}[i == 0])
+				b.WriteString(map[bool]string{
+					true:  "=",
+					false: ",",
+				}[i == 0])
 				escapeKey(&b, keys[0])
 				keys = keys[1:]
 			}
@@ -123,7 +132,9 @@ func (t *Tree[T]) Revision(r Reader, keys ...string) uint64 {
 // Version identifies the state of all instances: two snapshots with equal versions have
 // the same ones. It is comparable with ==, sets no condition, and holds the instances in
 // memory as long as it is kept.
-func (t *Tree[T]) Version(r Reader) any { return t.instancesOf(r).items.Root() }
+func (t *Tree[T]) Version(r Reader) any {
+	return t.instancesOf(r).items.Root()
+}
 
 // All yields the readable instances whose first keys are these, in the order of paths.
 // In a Tx the commit depends on the whole list being unchanged.
@@ -154,19 +165,32 @@ func (t *Tree[T]) Put(tx *Tx, v any, keys ...string) error {
 	if err != nil {
 		return fault.Wrap(fault.Internal, err, "%s cannot be encoded: %v", t.Path(keys...), err)
 	}
-	tx.addOp(host.Op{Space: t.at.Space, Key: t.Path(keys...), Value: value})
+	tx.addOp(host.Op{
+		Space: t.at.Space,
+		Key:   t.Path(keys...),
+		Value: value,
+	})
 	return nil
 }
 
 // Delete removes the instance with these keys, with all below it.
 func (t *Tree[T]) Delete(tx *Tx, keys ...string) {
-	tx.addOp(host.Op{Space: t.at.Space, Key: t.Path(keys...), Delete: true})
+	tx.addOp(host.Op{
+		Space:  t.at.Space,
+		Key:    t.Path(keys...),
+		Delete: true,
+	})
 }
 
-func (t *Tree[T]) instancesOf(r Reader) instances[T] { return r.partAt(t.index).(instances[T]) }
+func (t *Tree[T]) instancesOf(r Reader) instances[T] {
+	return r.partAt(t.index).(instances[T])
+}
 
 func (t *Tree[T]) emptyPart() any {
-	return instances[T]{docs: iradix.New[host.Entry](), items: iradix.New[any]()}
+	return instances[T]{
+		docs:  iradix.New[host.Entry](),
+		items: iradix.New[any](),
+	}
 }
 
 // instanceRoot returns the path of the instance that a document belongs to, "" for documents above
@@ -324,7 +348,10 @@ func (t *Tree[T]) broken(part any, out map[string]error) {
 func escapeKey(b *strings.Builder, s string) {
 	for i := range len(s) {
 		c := s[i]
-		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte("-._~:@$*", c) >= 0 {
+		if c >= 'a' && c <= 'z' ||
+			c >= 'A' && c <= 'Z' ||
+			c >= '0' && c <= '9' ||
+			strings.IndexByte("-._~:@$*", c) >= 0 {
 			b.WriteByte(c)
 		} else {
 			fmt.Fprintf(b, "%%%02X", c)

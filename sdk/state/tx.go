@@ -30,7 +30,9 @@ type condition struct {
 	prefix bool
 }
 
-func (tx *Tx) partAt(index int) any { return tx.at.parts[index] }
+func (tx *Tx) partAt(index int) any {
+	return tx.at.parts[index]
+}
 
 func (tx *Tx) recordRead(p host.Prefix, key string, revision uint64) {
 	p.Prefix = ""
@@ -63,7 +65,16 @@ func (tx *Tx) addOp(o host.Op) { tx.ops = append(tx.ops, o) }
 func (tx *Tx) hostTxn() host.Txn {
 	t := host.Txn{Ops: tx.ops, Volatile: tx.volatile}
 	for c, revision := range tx.compares {
-		t.Compares = append(t.Compares, host.Compare{Space: c.at.Space, Plugin: c.at.Plugin, Key: c.key, Revision: revision, Prefix: c.prefix})
+		t.Compares = append(
+			t.Compares,
+			host.Compare{
+				Space:    c.at.Space,
+				Plugin:   c.at.Plugin,
+				Key:      c.key,
+				Revision: revision,
+				Prefix:   c.prefix,
+			},
+		)
 	}
 	return t
 }
@@ -104,7 +115,12 @@ func (s *Store) catchUp(ctx context.Context, decided, revision uint64) {
 }
 
 // attemptUpdate decides once; alone keeps others of this process from being faster again.
-func (s *Store) attemptUpdate(ctx context.Context, role string, decide func(*Tx) error, alone bool) (uint64, error) {
+func (s *Store) attemptUpdate(
+	ctx context.Context,
+	role string,
+	decide func(*Tx) error,
+	alone bool,
+) (uint64, error) {
 	if alone {
 		s.deciding.Lock()
 		defer s.deciding.Unlock()
@@ -132,12 +148,20 @@ func (s *Store) attemptUpdate(ctx context.Context, role string, decide func(*Tx)
 // make to a tree of this plugin, or to one that its trees are made of (`derives` of the
 // manifest). What it reads becomes a condition of the change, what it writes is committed with
 // it; an error refuses it. It serves sdk.Plugin.Check.
-func (s *Store) Check(ctx context.Context, revision uint64, changes []host.Event, check func(context.Context, *Tx) error) (host.Txn, error) {
+func (s *Store) Check(
+	ctx context.Context,
+	revision uint64,
+	changes []host.Event,
+	check func(context.Context, *Tx) error,
+) (host.Txn, error) {
 	if err := s.WaitFor(ctx, revision); err != nil {
 		return host.Txn{}, err
 	}
 	now := s.Now()
-	after := &Snapshot{revision: now.revision, parts: append([]any(nil), now.parts...)}
+	after := &Snapshot{
+		revision: now.revision,
+		parts:    append([]any(nil), now.parts...),
+	}
 	for i, v := range s.views {
 		p := v.prefix()
 		if p.Space != host.Tree {
@@ -165,7 +189,11 @@ func (s *Store) Check(ctx context.Context, revision uint64, changes []host.Event
 	}
 	for _, o := range tx.ops {
 		if o.Space != host.Private && o.Space != host.Tree {
-			return host.Txn{}, fault.New(fault.Internal, "a check may write only private keys and trees of the plugin, not %s", o.Key)
+			return host.Txn{}, fault.New(
+				fault.Internal,
+				"a check may write only private keys and trees of the plugin, not %s",
+				o.Key,
+			)
 		}
 	}
 	return tx.hostTxn(), nil

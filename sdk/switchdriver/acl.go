@@ -51,8 +51,22 @@ func aclOperations() []operation {
 }
 
 // ApplyACL implements ACLApplier.
-func (c *Client) ApplyACL(ctx context.Context, sw *Switch, action ACLAction, p *ACLProfile, r *ACLRule) error {
-	_, err := c.rpc.ApplyAcl(ctx, &pluginv1.ApplyAclRequest{Switch: sw, Action: action, Profile: p, Rule: r})
+func (c *Client) ApplyACL(
+	ctx context.Context,
+	sw *Switch,
+	action ACLAction,
+	p *ACLProfile,
+	r *ACLRule,
+) error {
+	_, err := c.rpc.ApplyAcl(
+		ctx,
+		&pluginv1.ApplyAclRequest{
+			Switch:  sw,
+			Action:  action,
+			Profile: p,
+			Rule:    r,
+		},
+	)
 	return fault.FromStatus(err)
 }
 
@@ -84,13 +98,20 @@ func validACL(_ *pluginv1.ReadAclRequest, a *pluginv1.ReadAclResponse) error {
 		}
 		seen[p.ProfileId] = true
 		if p.GetVlanMask() > 0xfff {
-			return fmt.Errorf("the vlan-mask %#x of access profile %d", p.GetVlanMask(), p.ProfileId)
+			return fmt.Errorf(
+				"the vlan-mask %#x of access profile %d",
+				p.GetVlanMask(),
+				p.ProfileId,
+			)
 		}
 		if lines += 1 + len(e.Rules); lines > maxACLs {
 			return fmt.Errorf("more than %d access profiles and rules", maxACLs)
 		}
 		for _, r := range e.Rules {
-			if r.RuleId < 1 || r.RuleId > maxACLID || len(r.Ports) > maxPort || r.GetVlanId() > MaxVLANID {
+			if r.RuleId < 1 ||
+				r.RuleId > maxACLID ||
+				len(r.Ports) > maxPort ||
+				r.GetVlanId() > MaxVLANID {
 				return fmt.Errorf("a rule %d of access profile %d", r.RuleId, p.ProfileId)
 			}
 		}

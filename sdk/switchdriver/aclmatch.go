@@ -17,7 +17,10 @@ func masksOf(p *ACLProfile) (m matches) {
 	if p.GetVlanMask() != 0 {
 		m.vlan = p.VlanMask
 	}
-	for to, mask := range map[*string]string{&m.src: p.GetSrcIpMask(), &m.dst: p.GetDstIpMask()} {
+	for to, mask := range map[*string]string{
+		&m.src: p.GetSrcIpMask(),
+		&m.dst: p.GetDstIpMask(),
+	} {
 		a, err := netip.ParseAddr(mask)
 		if err != nil || !a.IsUnspecified() {
 			*to = mask

@@ -23,7 +23,9 @@ func FindACL(table []*ACLEntry, p *ACLProfile) *ACLEntry {
 
 // FindACLRule finds a rule of a profile by its id; nil when it is not there.
 func FindACLRule(e *ACLEntry, id uint32) *ACLRule {
-	i := slices.IndexFunc(e.GetRules(), func(r *ACLRule) bool { return r.GetRuleId() == id })
+	i := slices.IndexFunc(e.GetRules(), func(r *ACLRule) bool {
+		return r.GetRuleId() == id
+	})
 	if i < 0 {
 		return nil
 	}
@@ -62,8 +64,16 @@ func profileDiffers(want *ACLProfile, have *ACLEntry) string {
 		return fmt.Sprintf("no access profile %d", want.GetProfileId())
 	}
 	got := have.GetProfile()
-	differs := cmp.Or(otherValue("name", want.GetProfileName(), got.GetProfileName()), otherValue("layer", want.GetLayer(), got.GetLayer()),
-		masksOf(want).firstDifference(masksOf(got), matches{}, [3]string{"vlan-mask", "src-ip-mask", "dst-ip-mask"}))
+	differs := cmp.Or(otherValue(
+		"name",
+		want.GetProfileName(),
+		got.GetProfileName(),
+	), otherValue("layer", want.GetLayer(), got.GetLayer()),
+		masksOf(want).firstDifference(
+			masksOf(got),
+			matches{},
+			[3]string{"vlan-mask", "src-ip-mask", "dst-ip-mask"},
+		))
 	if differs == "" {
 		return ""
 	}
@@ -75,7 +85,11 @@ func ruleDiffers(want *ACLRule, have *ACLEntry, got *ACLRule) string {
 	case have == nil:
 		return "no such access profile"
 	case got == nil:
-		return fmt.Sprintf("no rule %d in access profile %d", want.GetRuleId(), have.GetProfile().GetProfileId())
+		return fmt.Sprintf(
+			"no rule %d in access profile %d",
+			want.GetRuleId(),
+			have.GetProfile().GetProfileId(),
+		)
 	}
 	ports := ""
 	p := got.GetPorts()
@@ -84,11 +98,20 @@ func ruleDiffers(want *ACLRule, have *ACLEntry, got *ACLRule) string {
 	}
 	differs := cmp.Or(otherValue("name", want.GetRuleName(), got.GetRuleName()), otherValue("layer", want.GetLayer(), got.GetLayer()),
 		otherValue("action", want.GetAction(), got.GetAction()), ports,
-		valuesOf(want).firstDifference(valuesOf(got), masksOf(have.GetProfile()), [3]string{"vlan-id", "src-ip", "dst-ip"}))
+		valuesOf(want).firstDifference(
+			valuesOf(got),
+			masksOf(have.GetProfile()),
+			[3]string{"vlan-id", "src-ip", "dst-ip"},
+		))
 	if differs == "" {
 		return ""
 	}
-	return fmt.Sprintf("rule %d of access profile %d with %s", got.GetRuleId(), have.GetProfile().GetProfileId(), differs)
+	return fmt.Sprintf(
+		"rule %d of access profile %d with %s",
+		got.GetRuleId(),
+		have.GetProfile().GetProfileId(),
+		differs,
+	)
 }
 
 // otherValue compares what the switch shows, if it shows it.

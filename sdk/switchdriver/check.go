@@ -36,7 +36,12 @@ func CheckSwitch(sw *Switch) error {
 // station: 0, a group address, more than 48 bits.
 func CheckUnicast(mac uint64) error {
 	if mac == 0 || mac >= 1<<48 || mac>>40&1 != 0 {
-		return fault.At(fault.Invalid, "dest-mac-addr", "%#x is not the MAC address of a single station", mac)
+		return fault.At(
+			fault.Invalid,
+			"dest-mac-addr",
+			"%#x is not the MAC address of a single station",
+			mac,
+		)
 	}
 	return nil
 }

@@ -47,7 +47,15 @@ func CheckACL(action ACLAction, p *ACLProfile, r *ACLRule) error {
 		if p.GetVlanMask() > 0xfff {
 			c.addInvalid("vlan-mask", "%#x is no mask of a VLAN id, 0 to 0xfff", p.GetVlanMask())
 		}
-		c.checkMatchLayer(p.GetLayer(), "vlan-mask", p != nil && p.VlanMask != nil, "src-ip-mask", p.GetSrcIpMask(), "dst-ip-mask", p.GetDstIpMask())
+		c.checkMatchLayer(
+			p.GetLayer(),
+			"vlan-mask",
+			p != nil && p.VlanMask != nil,
+			"src-ip-mask",
+			p.GetSrcIpMask(),
+			"dst-ip-mask",
+			p.GetDstIpMask(),
+		)
 	case ACLDeleteProfile:
 		c.checkProfile(p)
 	case ACLSetRule:
@@ -58,7 +66,11 @@ func CheckACL(action ACLAction, p *ACLProfile, r *ACLRule) error {
 		c.checkProfile(p)
 		c.checkRule(r)
 	default:
-		c.addInvalid("action", "the action %d is not one of create-profile, delete-profile, set-rule, delete-rule, clear", int32(action))
+		c.addInvalid(
+			"action",
+			"the action %d is not one of create-profile, delete-profile, set-rule, delete-rule, clear",
+			int32(action),
+		)
 	}
 	return c.faults.Err()
 }
@@ -85,7 +97,10 @@ func (c *aclCheck) checkName(leaf, name string) {
 func (c *aclCheck) checkProfile(p *ACLProfile) {
 	c.checkName("profile-name", p.GetProfileName())
 	if p.GetProfileId() == 0 && p.GetProfileName() == "" {
-		c.faults = append(c.faults, fault.At(fault.Missing, "profile-id", "profile-id or profile-name is needed"))
+		c.faults = append(
+			c.faults,
+			fault.At(fault.Missing, "profile-id", "profile-id or profile-name is needed"),
+		)
 	}
 }
 
@@ -115,13 +130,31 @@ func (c *aclCheck) checkRuleContent(r *ACLRule) {
 	case "":
 		c.addMissing("acl-action")
 	default:
-		c.addInvalid("acl-action", "%.20q is not one of %s, %s", r.GetAction(), ActionPermit, ActionDeny)
+		c.addInvalid(
+			"acl-action",
+			"%.20q is not one of %s, %s",
+			r.GetAction(),
+			ActionPermit,
+			ActionDeny,
+		)
 	}
-	c.checkMatchLayer(r.GetLayer(), "vlan-id", r != nil && r.VlanId != nil, "src-ip", r.GetSrcIp(), "dst-ip", r.GetDstIp())
+	c.checkMatchLayer(
+		r.GetLayer(),
+		"vlan-id",
+		r != nil && r.VlanId != nil,
+		"src-ip",
+		r.GetSrcIp(),
+		"dst-ip",
+		r.GetDstIp(),
+	)
 }
 
 // checkMatchLayer checks that a layer has what it looks at.
-func (c *aclCheck) checkMatchLayer(layer, vlanLeaf string, vlan bool, srcLeaf, src, dstLeaf, dst string) {
+func (c *aclCheck) checkMatchLayer(
+	layer, vlanLeaf string,
+	vlan bool,
+	srcLeaf, src, dstLeaf, dst string,
+) {
 	for _, a := range [][2]string{{srcLeaf, src}, {dstLeaf, dst}} {
 		err := CheckIPv4(a[0], a[1])
 		if a[1] != "" && err != nil {

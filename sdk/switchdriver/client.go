@@ -27,5 +27,9 @@ func (c *Client) Describe(ctx context.Context) (Match, []string, error) {
 	if err != nil {
 		return Match{}, nil, fault.FromStatus(err)
 	}
-	return Match{Models: r.Models, SysObjectIDs: r.SysObjectIds, SysDescr: r.SysDescr}, r.Operations, nil
+	return Match{
+		Models:       r.Models,
+		SysObjectIDs: r.SysObjectIds,
+		SysDescr:     r.SysDescr,
+	}, r.Operations, nil
 }

@@ -34,13 +34,17 @@ func fdbOperations() []operation {
 			return &pluginv1.WriteFdbEntryResponse{}, d.WriteFDBEntry(ctx, r.Switch, r.Entry)
 		}, "ReadFdb", func(ctx context.Context, d FDBReader, r *pluginv1.WriteFdbEntryRequest) (string, error) {
 			list, err := d.ReadFDB(ctx, r.Switch, r.GetEntry().GetVlanId(), r.GetEntry().GetMac())
-			return entryDiffers(list, err, false, func(e *FDBEntry) bool { return e.Port == r.GetEntry().GetPort() })
+			return entryDiffers(list, err, false, func(e *FDBEntry) bool {
+				return e.Port == r.GetEntry().GetPort()
+			})
 		}),
 		newWriteOperation(func(ctx context.Context, d FDBWriter, r *pluginv1.DeleteFdbEntryRequest) (*pluginv1.DeleteFdbEntryResponse, error) {
 			return &pluginv1.DeleteFdbEntryResponse{}, d.DeleteFDBEntry(ctx, r.Switch, r.VlanId, r.Mac)
 		}, "ReadFdb", func(ctx context.Context, d FDBReader, r *pluginv1.DeleteFdbEntryRequest) (string, error) {
 			list, err := d.ReadFDB(ctx, r.Switch, r.VlanId, r.Mac)
-			return entryDiffers(list, err, true, func(e *FDBEntry) bool { return e.Type == FDBMgmt })
+			return entryDiffers(list, err, true, func(e *FDBEntry) bool {
+				return e.Type == FDBMgmt
+			})
 		}),
 	}
 }
@@ -62,20 +66,39 @@ func entryDiffers[E any](list []E, err error, removed bool, is func(E) bool) (st
 }
 
 // ReadFDB implements FDBReader.
-func (c *Client) ReadFDB(ctx context.Context, sw *Switch, vlanID uint32, mac uint64) ([]*FDBEntry, error) {
-	r, err := c.rpc.ReadFdb(ctx, &pluginv1.ReadFdbRequest{Switch: sw, VlanId: vlanID, Mac: mac})
+func (c *Client) ReadFDB(
+	ctx context.Context,
+	sw *Switch,
+	vlanID uint32,
+	mac uint64,
+) ([]*FDBEntry, error) {
+	r, err := c.rpc.ReadFdb(ctx, &pluginv1.ReadFdbRequest{
+		Switch: sw,
+		VlanId: vlanID,
+		Mac:    mac,
+	})
 	return r.GetEntries(), fault.FromStatus(err)
 }
 
 // WriteFDBEntry implements FDBWriter.
 func (c *Client) WriteFDBEntry(ctx context.Context, sw *Switch, e *FDBEntry) error {
-	_, err := c.rpc.WriteFdbEntry(ctx, &pluginv1.WriteFdbEntryRequest{Switch: sw, Entry: e})
+	_, err := c.rpc.WriteFdbEntry(ctx, &pluginv1.WriteFdbEntryRequest{
+		Switch: sw,
+		Entry:  e,
+	})
 	return fault.FromStatus(err)
 }
 
 // DeleteFDBEntry implements FDBWriter.
 func (c *Client) DeleteFDBEntry(ctx context.Context, sw *Switch, vlanID uint32, mac uint64) error {
-	_, err := c.rpc.DeleteFdbEntry(ctx, &pluginv1.DeleteFdbEntryRequest{Switch: sw, VlanId: vlanID, Mac: mac})
+	_, err := c.rpc.DeleteFdbEntry(
+		ctx,
+		&pluginv1.DeleteFdbEntryRequest{
+			Switch: sw,
+			VlanId: vlanID,
+			Mac:    mac,
+		},
+	)
 	return fault.FromStatus(err)
 }
 
@@ -108,7 +131,10 @@ func validFDB(r *pluginv1.ReadFdbRequest, a *pluginv1.ReadFdbResponse) error {
 		return fmt.Errorf("%d entries of a forwarding table", n)
 	}
 	for _, e := range a.Entries {
-		if e.VlanId > MaxVLANID || !validMAC(e.Mac) || !validPort(e.Port) || r.VlanId != 0 && (e.VlanId != r.VlanId || e.Mac != r.Mac) {
+		if e.VlanId > MaxVLANID ||
+			!validMAC(e.Mac) ||
+			!validPort(e.Port) ||
+			r.VlanId != 0 && (e.VlanId != r.VlanId || e.Mac != r.Mac) {
 			return fmt.Errorf("the forwarding entry %v", e)
 		}
 	}
@@ -137,7 +163,9 @@ func arpOperations() []operation {
 		}, "ReadArp", func(ctx context.Context, d ARPReader, r *pluginv1.WriteArpEntryRequest) (string, error) {
 			list, err := d.ReadARP(ctx, r.Switch, r.GetEntry().GetIpAddress())
 			entry := r.GetEntry()
-			return entryDiffers(list, err, false, func(e *ARPEntry) bool { return e.Mac == entry.GetMac() && e.IpAddress == entry.GetIpAddress() })
+			return entryDiffers(list, err, false, func(e *ARPEntry) bool {
+				return e.Mac == entry.GetMac() && e.IpAddress == entry.GetIpAddress()
+			})
 		}),
 		newWriteOperation(func(ctx context.Context, d ARPWriter, r *pluginv1.DeleteArpEntryRequest) (*pluginv1.DeleteArpEntryResponse, error) {
 			return &pluginv1.DeleteArpEntryResponse{}, d.DeleteARPEntry(ctx, r.Switch, r.IpAddress)
@@ -150,19 +178,40 @@ func arpOperations() []operation {
 
 // ReadARP implements ARPReader.
 func (c *Client) ReadARP(ctx context.Context, sw *Switch, address string) ([]*ARPEntry, error) {
-	r, err := c.rpc.ReadArp(ctx, &pluginv1.ReadArpRequest{Switch: sw, IpAddress: address})
+	r, err := c.rpc.ReadArp(ctx, &pluginv1.ReadArpRequest{
+		Switch:    sw,
+		IpAddress: address,
+	})
 	return r.GetEntries(), fault.FromStatus(err)
 }
 
 // WriteARPEntry implements ARPWriter.
-func (c *Client) WriteARPEntry(ctx context.Context, sw *Switch, e *ARPEntry, prefixLength uint32) error {
-	_, err := c.rpc.WriteArpEntry(ctx, &pluginv1.WriteArpEntryRequest{Switch: sw, Entry: e, PrefixLength: prefixLength})
+func (c *Client) WriteARPEntry(
+	ctx context.Context,
+	sw *Switch,
+	e *ARPEntry,
+	prefixLength uint32,
+) error {
+	_, err := c.rpc.WriteArpEntry(
+		ctx,
+		&pluginv1.WriteArpEntryRequest{
+			Switch:       sw,
+			Entry:        e,
+			PrefixLength: prefixLength,
+		},
+	)
 	return fault.FromStatus(err)
 }
 
 // DeleteARPEntry implements ARPWriter.
 func (c *Client) DeleteARPEntry(ctx context.Context, sw *Switch, address string) error {
-	_, err := c.rpc.DeleteArpEntry(ctx, &pluginv1.DeleteArpEntryRequest{Switch: sw, IpAddress: address})
+	_, err := c.rpc.DeleteArpEntry(
+		ctx,
+		&pluginv1.DeleteArpEntryRequest{
+			Switch:    sw,
+			IpAddress: address,
+		},
+	)
 	return fault.FromStatus(err)
 }
 
@@ -174,10 +223,26 @@ func CheckARPEntry(e *ARPEntry, prefixLength uint32) error {
 	}
 	l := fault.All(CheckIPv4("ip-address", e.IpAddress))
 	if err := CheckUnicast(e.Mac); err != nil {
-		l = append(l, fault.At(fault.Invalid, "mac-address", "%#x is not the MAC address of a single station", e.Mac))
+		l = append(
+			l,
+			fault.At(
+				fault.Invalid,
+				"mac-address",
+				"%#x is not the MAC address of a single station",
+				e.Mac,
+			),
+		)
 	}
 	if prefixLength > 32 {
-		l = append(l, fault.At(fault.Invalid, "ip-address", "the prefix length %d is more than 32", prefixLength))
+		l = append(
+			l,
+			fault.At(
+				fault.Invalid,
+				"ip-address",
+				"the prefix length %d is more than 32",
+				prefixLength,
+			),
+		)
 	}
 	return l.Err()
 }

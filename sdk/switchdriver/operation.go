@@ -16,7 +16,15 @@ import (
 // listOperations is the table of the contract. Server, client, what a driver announces, and how the switch plugin
 // calls drivers, checks answers, keeps writes and reads them back, follow from its rows.
 func listOperations() []operation {
-	return slices.Concat(vlanOperations(), fdbOperations(), portOperations(), settingsOperations(), stpOperations(), arpOperations(), aclOperations())
+	return slices.Concat(
+		vlanOperations(),
+		fdbOperations(),
+		portOperations(),
+		settingsOperations(),
+		stpOperations(),
+		arpOperations(),
+		aclOperations(),
+	)
 }
 
 // operation is a row of the table.
@@ -44,9 +52,14 @@ func newOperation[D any, Q, A proto.Message](do func(context.Context, D, Q) (A, 
 }
 
 // newReadOperation is op for what reads; valid refuses answers that cannot be true.
-func newReadOperation[D any, Q, A proto.Message](do func(context.Context, D, Q) (A, error), valid func(Q, A) error) operation {
+func newReadOperation[D any, Q, A proto.Message](
+	do func(context.Context, D, Q) (A, error),
+	valid func(Q, A) error,
+) operation {
 	o := newOperation(do)
-	o.valid = func(request, answer proto.Message) error { return valid(request.(Q), answer.(A)) }
+	o.valid = func(request, answer proto.Message) error {
+		return valid(request.(Q), answer.(A))
+	}
 	return o
 }
 
@@ -65,7 +78,9 @@ func newWriteOperation[D, R any, Q, A proto.Message](do func(context.Context, D,
 	return o
 }
 
-func newUnreadError() error { return fault.New(fault.Unsupported, "no driver can read this back") }
+func newUnreadError() error {
+	return fault.New(fault.Unsupported, "no driver can read this back")
+}
 
 // NameOf is the name of the operation that a message is the request of.
 func NameOf(request proto.Message) string {
@@ -81,12 +96,16 @@ func NewRequest(name string) proto.Message {
 }
 
 // operationOf finds the row of a request.
-func operationOf(request proto.Message) operation { return operationNamed(NameOf(request)) }
+func operationOf(request proto.Message) operation {
+	return operationNamed(NameOf(request))
+}
 
 // operationNamed finds the row of a name; one that is not in the table has no functions.
 func operationNamed(name string) operation {
 	all := listOperations()
-	if i := slices.IndexFunc(all, func(o operation) bool { return o.name == name }); i >= 0 {
+	if i := slices.IndexFunc(all, func(o operation) bool {
+		return o.name == name
+	}); i >= 0 {
 		return all[i]
 	}
 	return operation{name: name}
@@ -135,7 +154,12 @@ func CheckAnswer(request, answer proto.Message) error {
 
 // Shown says, in words that follow "it shows", how a switch does not show that a request was carried out; empty if
 // it does. by returns the driver that is asked by an operation that reads. What nothing reads is fault.Unsupported.
-func Shown(ctx context.Context, sw *Switch, request proto.Message, by func(operation string) (Driver, error)) (string, error) {
+func Shown(
+	ctx context.Context,
+	sw *Switch,
+	request proto.Message,
+	by func(operation string) (Driver, error),
+) (string, error) {
 	o := operationOf(request)
 	if o.differs == nil {
 		return "", newUnreadError()
@@ -152,11 +176,20 @@ func Shown(ctx context.Context, sw *Switch, request proto.Message, by func(opera
 func Register(s grpc.ServiceRegistrar, name string, driver func() (Driver, error)) {
 	describe := newOperation(func(_ context.Context, d Driver, _ *pluginv1.DescribeDriverRequest) (*pluginv1.DescribeDriverResponse, error) {
 		m := d.Match()
-		return &pluginv1.DescribeDriverResponse{Name: name, Models: m.Models, SysObjectIds: m.SysObjectIDs,
-			SysDescr: m.SysDescr, Operations: Operations(d)}, nil
+		return &pluginv1.DescribeDriverResponse{
+			Name:         name,
+			Models:       m.Models,
+			SysObjectIds: m.SysObjectIDs,
+			SysDescr:     m.SysDescr,
+			Operations:   Operations(d),
+		}, nil
 	})
 	contract := pluginv1.SwitchDriver_ServiceDesc
-	desc := grpc.ServiceDesc{ServiceName: contract.ServiceName, HandlerType: (*any)(nil), Metadata: contract.Metadata}
+	desc := grpc.ServiceDesc{
+		ServiceName: contract.ServiceName,
+		HandlerType: (*any)(nil),
+		Metadata:    contract.Metadata,
+	}
 	for _, o := range append(listOperations(), describe) {
 		info := &grpc.UnaryServerInfo{FullMethod: "/" + contract.ServiceName + "/" + o.name}
 		serve := func(ctx context.Context, request any) (any, error) {

@@ -87,7 +87,10 @@ func stpOperations() []operation {
 	return []operation{
 		newReadOperation(func(ctx context.Context, d STPReader, r *pluginv1.ReadStpRequest) (*pluginv1.ReadStpResponse, error) {
 			p, on, err := d.ReadSTP(ctx, r.Switch, r.Port)
-			return &pluginv1.ReadStpResponse{Ports: p, Enabled: on}, err
+			return &pluginv1.ReadStpResponse{
+				Ports:   p,
+				Enabled: on,
+			}, err
 		}, validSTP),
 		newWriteOperation(func(ctx context.Context, d STPWriter, r *pluginv1.WriteStpRequest) (*pluginv1.WriteStpResponse, error) {
 			return &pluginv1.WriteStpResponse{}, d.WriteSTP(ctx, r.Switch, r.Port, r.Enable)
@@ -106,13 +109,20 @@ func stpOperations() []operation {
 
 // ReadSTP implements STPReader.
 func (c *Client) ReadSTP(ctx context.Context, sw *Switch, port uint32) ([]*STPPort, bool, error) {
-	r, err := c.rpc.ReadStp(ctx, &pluginv1.ReadStpRequest{Switch: sw, Port: port})
+	r, err := c.rpc.ReadStp(ctx, &pluginv1.ReadStpRequest{
+		Switch: sw,
+		Port:   port,
+	})
 	return r.GetPorts(), r.GetEnabled(), fault.FromStatus(err)
 }
 
 // WriteSTP implements STPWriter.
 func (c *Client) WriteSTP(ctx context.Context, sw *Switch, port uint32, enable bool) error {
-	_, err := c.rpc.WriteStp(ctx, &pluginv1.WriteStpRequest{Switch: sw, Port: port, Enable: enable})
+	_, err := c.rpc.WriteStp(ctx, &pluginv1.WriteStpRequest{
+		Switch: sw,
+		Port:   port,
+		Enable: enable,
+	})
 	return fault.FromStatus(err)
 }
 

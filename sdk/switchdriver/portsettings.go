@@ -35,7 +35,10 @@ func settingsOperations() []operation {
 	return []operation{
 		newReadOperation(func(ctx context.Context, d PortSettingsReader, r *pluginv1.ReadPortSettingsRequest) (*pluginv1.ReadPortSettingsResponse, error) {
 			ports, supplies, err := d.ReadPortSettings(ctx, r.Switch, r.Port)
-			return &pluginv1.ReadPortSettingsResponse{Ports: ports, Supplies: supplies}, err
+			return &pluginv1.ReadPortSettingsResponse{
+				Ports:    ports,
+				Supplies: supplies,
+			}, err
 		}, validPortSettings),
 		newWriteOperation(writePortSettings, "ReadPortSettings",
 			func(ctx context.Context, d PortSettingsReader, r *pluginv1.WritePortSettingsRequest) (string, error) {
@@ -44,14 +47,22 @@ func settingsOperations() []operation {
 					return "", err
 				}
 				if len(ports) != 1 {
-					return fmt.Sprintf("%d ports with the number %d", len(ports), r.Settings.GetPort()), nil
+					return fmt.Sprintf(
+						"%d ports with the number %d",
+						len(ports),
+						r.Settings.GetPort(),
+					), nil
 				}
 				return SettingsDiffer(r.Settings, ports[0]), nil
 			}),
 	}
 }
 
-func writePortSettings(ctx context.Context, d PortSettingsWriter, r *pluginv1.WritePortSettingsRequest) (*pluginv1.WritePortSettingsResponse, error) {
+func writePortSettings(
+	ctx context.Context,
+	d PortSettingsWriter,
+	r *pluginv1.WritePortSettingsRequest,
+) (*pluginv1.WritePortSettingsResponse, error) {
 	answer := &pluginv1.WritePortSettingsResponse{}
 	if r.Bounce == 0 {
 		return answer, d.WritePortSettings(ctx, r.Switch, r.Settings)
@@ -71,7 +82,13 @@ const bringUpTime = 15 * time.Second
 
 // bouncePort takes a port down and up by two calls of a driver. Once the first one may have had an effect, the second
 // is made in any case.
-func bouncePort(ctx context.Context, d PortSettingsWriter, sw *Switch, s *PortSettings, pause time.Duration) error {
+func bouncePort(
+	ctx context.Context,
+	d PortSettingsWriter,
+	sw *Switch,
+	s *PortSettings,
+	pause time.Duration,
+) error {
 	cause := d.WritePortSettings(ctx, sw, opposite(s))
 	if cause != nil && refusedBefore(cause) {
 		return cause
@@ -88,7 +105,13 @@ func bouncePort(ctx context.Context, d PortSettingsWriter, sw *Switch, s *PortSe
 	case cause == nil:
 		return err
 	}
-	return fault.Wrap(fault.KindOf(err), cause, "%v; it may be down, because it could not be brought up again: %v", cause, err)
+	return fault.Wrap(
+		fault.KindOf(err),
+		cause,
+		"%v; it may be down, because it could not be brought up again: %v",
+		cause,
+		err,
+	)
 }
 
 // refusedBefore reports whether a fault says that nothing was sent.
@@ -104,7 +127,11 @@ func waitFor(ctx context.Context, pause time.Duration) error {
 	case <-t.C:
 		return nil
 	case <-ctx.Done():
-		return fault.Wrap(fault.Unavailable, ctx.Err(), "the call ended during the pause; the port was brought up at once")
+		return fault.Wrap(
+			fault.Unavailable,
+			ctx.Err(),
+			"the call ended during the pause; the port was brought up at once",
+		)
 	}
 }
 
@@ -122,14 +149,27 @@ func opposite(s *PortSettings) *PortSettings {
 }
 
 // ReadPortSettings implements PortSettingsReader.
-func (c *Client) ReadPortSettings(ctx context.Context, sw *Switch, port uint32) ([]*PortSettings, []*PowerSupply, error) {
-	r, err := c.rpc.ReadPortSettings(ctx, &pluginv1.ReadPortSettingsRequest{Switch: sw, Port: port})
+func (c *Client) ReadPortSettings(
+	ctx context.Context,
+	sw *Switch,
+	port uint32,
+) ([]*PortSettings, []*PowerSupply, error) {
+	r, err := c.rpc.ReadPortSettings(ctx, &pluginv1.ReadPortSettingsRequest{
+		Switch: sw,
+		Port:   port,
+	})
 	return r.GetPorts(), r.GetSupplies(), fault.FromStatus(err)
 }
 
 // WritePortSettings implements PortSettingsWriter.
 func (c *Client) WritePortSettings(ctx context.Context, sw *Switch, s *PortSettings) error {
-	_, err := c.rpc.WritePortSettings(ctx, &pluginv1.WritePortSettingsRequest{Switch: sw, Settings: s})
+	_, err := c.rpc.WritePortSettings(
+		ctx,
+		&pluginv1.WritePortSettingsRequest{
+			Switch:   sw,
+			Settings: s,
+		},
+	)
 	return fault.FromStatus(err)
 }
 
@@ -177,7 +217,12 @@ func CheckPortSettings(s *PortSettings) error {
 	}
 	text := s.GetDescription()
 	if len(text) > MaxDescription || !Printable(text) {
-		bad("description", "%.80q is not a description of up to %d printable ASCII characters", text, MaxDescription)
+		bad(
+			"description",
+			"%.80q is not a description of up to %d printable ASCII characters",
+			text,
+			MaxDescription,
+		)
 	}
 	if s.PowerPriority != nil && (*s.PowerPriority < PowerCritical || *s.PowerPriority > PowerLow) {
 		bad("power-priority", "%d is not a priority: 1 critical, 2 high, 3 low", *s.PowerPriority)
@@ -187,25 +232,53 @@ func CheckPortSettings(s *PortSettings) error {
 	}
 	l = append(l, checkSpeed(s)...)
 	if readOnly(s) {
-		bad("settings", "the status, class and power of a powered device, and the state of the link, can only be read")
+		bad(
+			"settings",
+			"the status, class and power of a powered device, and the state of the link, can only be read",
+		)
 	}
 	if !changes(s) && len(l) == 0 {
-		l = append(l, fault.At(fault.Missing, "settings", "nothing is to be changed at port %d", s.Port))
+		l = append(
+			l,
+			fault.At(fault.Missing, "settings", "nothing is to be changed at port %d", s.Port),
+		)
 	}
 	return l.Err()
 }
 
 func checkSpeed(s *PortSettings) (l fault.List) {
 	if !slices.Contains(speeds(), s.GetSpeed()) {
-		l = append(l, fault.At(fault.Invalid, "speed", "%d is not a speed in Mbit/s; 0 is negotiated", s.GetSpeed()))
+		l = append(
+			l,
+			fault.At(
+				fault.Invalid,
+				"speed",
+				"%d is not a speed in Mbit/s; 0 is negotiated",
+				s.GetSpeed(),
+			),
+		)
 	}
 	switch {
 	case s.GetDuplex() > DuplexFull:
-		l = append(l, fault.At(fault.Invalid, "duplex", "%d is not a duplex mode: 1 half, 2 full, 0 negotiated", s.GetDuplex()))
+		l = append(
+			l,
+			fault.At(
+				fault.Invalid,
+				"duplex",
+				"%d is not a duplex mode: 1 half, 2 full, 0 negotiated",
+				s.GetDuplex(),
+			),
+		)
 	case s.GetDuplex() != 0 && s.GetSpeed() == 0:
-		l = append(l, fault.At(fault.Invalid, "duplex", "a duplex mode needs a speed that is not negotiated"))
+		l = append(
+			l,
+			fault.At(fault.Invalid, "duplex", "a duplex mode needs a speed that is not negotiated"),
+		)
 	case s.GetDuplex() == DuplexHalf && s.GetSpeed() > 100:
-		l = append(l, fault.At(fault.Invalid, "duplex", "there is no half duplex at %d Mbit/s", s.GetSpeed()))
+		l = append(
+			l,
+			fault.At(fault.Invalid, "duplex", "there is no half duplex at %d Mbit/s", s.GetSpeed()),
+		)
 	}
 	return l
 }
@@ -224,11 +297,28 @@ func changes(s *PortSettings) bool {
 func CheckBounce(s *PortSettings, pause time.Duration) error {
 	l := fault.All(CheckPortSettings(s))
 	if pause < MinBounce || pause > MaxBounce {
-		l = append(l, fault.At(fault.Invalid, "bounce", "%v is not a pause from %v to %v", pause, MinBounce, MaxBounce))
+		l = append(
+			l,
+			fault.At(
+				fault.Invalid,
+				"bounce",
+				"%v is not a pause from %v to %v",
+				pause,
+				MinBounce,
+				MaxBounce,
+			),
+		)
 	}
 	others := s.GetDescription() != "" || s.GetPowerPriority() != 0 || s.GetPowerLimit() != 0 || s.GetSpeed() != 0
 	if s.GetUp() == s.GetPower() || others {
-		l = append(l, fault.At(fault.Invalid, "bounce", "a bounce ends with the port up, or with its power on, and changes nothing else"))
+		l = append(
+			l,
+			fault.At(
+				fault.Invalid,
+				"bounce",
+				"a bounce ends with the port up, or with its power on, and changes nothing else",
+			),
+		)
 	}
 	return l.Err()
 }
@@ -244,7 +334,9 @@ func SettingsDiffer(want, now *PortSettings) string {
 		unlike("speed", want.Speed, now.Speed),
 		unlike("duplex", want.Duplex, now.Duplex),
 	}
-	differences = slices.DeleteFunc(differences, func(text string) bool { return text == "" })
+	differences = slices.DeleteFunc(differences, func(text string) bool {
+		return text == ""
+	})
 	if len(differences) == 0 {
 		return ""
 	}
@@ -265,13 +357,19 @@ func unlike[T comparable](name string, want, now *T) string {
 	return fmt.Sprintf("%s %v", name, *now)
 }
 
-func validPortSettings(r *pluginv1.ReadPortSettingsRequest, a *pluginv1.ReadPortSettingsResponse) error {
+func validPortSettings(
+	r *pluginv1.ReadPortSettingsRequest,
+	a *pluginv1.ReadPortSettingsResponse,
+) error {
 	if r.Port != 0 && len(a.Ports) != 1 || len(a.Ports) > maxPort || len(a.Supplies) > maxPort {
 		return fmt.Errorf("%d ports and %d power supplies", len(a.Ports), len(a.Supplies))
 	}
 	seen := map[uint32]bool{}
 	for _, p := range a.Ports {
-		if !validPort(p.Port) || seen[p.Port] || r.Port != 0 && p.Port != r.Port || !validSettings(p) {
+		if !validPort(p.Port) ||
+			seen[p.Port] ||
+			r.Port != 0 && p.Port != r.Port ||
+			!validSettings(p) {
 			return fmt.Errorf("the settings %v", p)
 		}
 		seen[p.Port] = true

@@ -47,6 +47,11 @@ func (t *Turns) Take(ctx context.Context, sw *Switch) (done func(), err error) {
 		return func() { <-q.token; leave() }, nil
 	case <-ctx.Done():
 		leave()
-		return nil, fault.Wrap(fault.Timeout, ctx.Err(), "switch %s is busy with other changes", key)
+		return nil, fault.Wrap(
+			fault.Timeout,
+			ctx.Err(),
+			"switch %s is busy with other changes",
+			key,
+		)
 	}
 }

@@ -70,14 +70,30 @@ func (c *Client) ReadVLANs(ctx context.Context, sw *Switch) ([]*VLAN, error) {
 }
 
 // WriteVLAN implements VLANWriter.
-func (c *Client) WriteVLAN(ctx context.Context, sw *Switch, v *VLAN, create, setPorts bool) (*VLAN, error) {
-	r, err := c.rpc.WriteVlan(ctx, &pluginv1.WriteVlanRequest{Switch: sw, Vlan: v, Create: create, SetPorts: setPorts})
+func (c *Client) WriteVLAN(
+	ctx context.Context,
+	sw *Switch,
+	v *VLAN,
+	create, setPorts bool,
+) (*VLAN, error) {
+	r, err := c.rpc.WriteVlan(
+		ctx,
+		&pluginv1.WriteVlanRequest{
+			Switch:   sw,
+			Vlan:     v,
+			Create:   create,
+			SetPorts: setPorts,
+		},
+	)
 	return r.GetVlan(), fault.FromStatus(err)
 }
 
 // DeleteVLAN implements VLANWriter.
 func (c *Client) DeleteVLAN(ctx context.Context, sw *Switch, vlanID uint32) error {
-	_, err := c.rpc.DeleteVlan(ctx, &pluginv1.DeleteVlanRequest{Switch: sw, VlanId: vlanID})
+	_, err := c.rpc.DeleteVlan(ctx, &pluginv1.DeleteVlanRequest{
+		Switch: sw,
+		VlanId: vlanID,
+	})
 	return fault.FromStatus(err)
 }
 
@@ -105,7 +121,16 @@ func CheckVLAN(v *VLAN, has func(port uint32) bool) error {
 	}
 	l := fault.All(CheckVLANID(v.VlanId))
 	if len(v.Name) > MaxVLANName || !Printable(v.Name) {
-		l = append(l, fault.At(fault.Invalid, "vlan-name", "%.40q is not a VLAN name of up to %d printable ASCII characters", v.Name, MaxVLANName))
+		l = append(
+			l,
+			fault.At(
+				fault.Invalid,
+				"vlan-name",
+				"%.40q is not a VLAN name of up to %d printable ASCII characters",
+				v.Name,
+				MaxVLANName,
+			),
+		)
 	}
 	for _, p := range v.EgressPorts {
 		if has != nil && !has(p) {
@@ -114,7 +139,15 @@ func CheckVLAN(v *VLAN, has func(port uint32) bool) error {
 	}
 	for _, p := range v.UntaggedPorts {
 		if !slices.Contains(v.EgressPorts, p) {
-			l = append(l, fault.At(fault.Invalid, "untagged-ports", "port %d is untagged but no egress port of the VLAN", p))
+			l = append(
+				l,
+				fault.At(
+					fault.Invalid,
+					"untagged-ports",
+					"port %d is untagged but no egress port of the VLAN",
+					p,
+				),
+			)
 		}
 	}
 	return l.Err()
@@ -162,7 +195,9 @@ func vlanOf(all []*VLAN, id uint32) *VLAN {
 // of that one would still leave there.
 func stillUntagged(want *VLAN, all []*VLAN) string {
 	for _, v := range all {
-		both := slices.DeleteFunc(sortedPorts(v.UntaggedPorts), func(p uint32) bool { return !slices.Contains(want.UntaggedPorts, p) })
+		both := slices.DeleteFunc(sortedPorts(v.UntaggedPorts), func(p uint32) bool {
+			return !slices.Contains(want.UntaggedPorts, p)
+		})
 		if v.VlanId != want.VlanId && len(both) > 0 {
 			return fmt.Sprintf("VLAN %d still with untagged ports %v", v.VlanId, both)
 		}

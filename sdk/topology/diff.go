@@ -32,8 +32,12 @@ func Diff(from, to Topology) (Change, bool) {
 			c.RemovedLinks = append(c.RemovedLinks, id)
 		}
 	}
-	slices.SortFunc(c.PutNodes, func(a, b Node) int { return strings.Compare(a.ID, b.ID) })
-	slices.SortFunc(c.PutLinks, func(a, b Link) int { return strings.Compare(a.ID, b.ID) })
+	slices.SortFunc(c.PutNodes, func(a, b Node) int {
+		return strings.Compare(a.ID, b.ID)
+	})
+	slices.SortFunc(c.PutLinks, func(a, b Link) int {
+		return strings.Compare(a.ID, b.ID)
+	})
 	slices.Sort(c.RemovedNodes)
 	slices.Sort(c.RemovedLinks)
 	return c, len(c.PutNodes)+len(c.RemovedNodes)+len(c.PutLinks)+len(c.RemovedLinks) > 0
@@ -41,7 +45,12 @@ func Diff(from, to Topology) (Change, bool) {
 
 // Apply returns the view that results from a change; t itself is left as it is.
 func (t Topology) Apply(c Change) Topology {
-	out := Topology{ID: c.TopologyID, Observed: c.Observed, Nodes: map[string]Node{}, Links: map[string]Link{}}
+	out := Topology{
+		ID:       c.TopologyID,
+		Observed: c.Observed,
+		Nodes:    map[string]Node{},
+		Links:    map[string]Link{},
+	}
 	if !c.Snapshot {
 		maps.Copy(out.Nodes, t.Nodes)
 		maps.Copy(out.Links, t.Links)

@@ -56,7 +56,12 @@ func (p *Publisher) notifyWatchers() {
 }
 
 // Watch implements Source.
-func (p *Publisher) Watch(ctx context.Context, ids []string, f func(Change) error, synced func()) error {
+func (p *Publisher) Watch(
+	ctx context.Context,
+	ids []string,
+	f func(Change) error,
+	synced func(),
+) error {
 	wake := make(chan struct{}, 1)
 	p.mu.Lock()
 	if p.watchers == nil {
@@ -95,7 +100,10 @@ func deliverChanges(seen, now map[string]Topology, ids []string, f func(Change) 
 	for _, id := range slices.Sorted(maps.Keys(seen)) {
 		if _, ok := now[id]; !ok {
 			delete(seen, id)
-			if err := f(Change{TopologyID: id, Removed: true}); err != nil {
+			if err := f(Change{
+				TopologyID: id,
+				Removed:    true,
+			}); err != nil {
 				return err
 			}
 		}

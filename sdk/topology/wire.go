@@ -16,23 +16,44 @@ func toProto(c Change) *pluginv1.WatchTopologyResponse {
 	case c.Removed:
 		return &pluginv1.WatchTopologyResponse{RemovedTopology: c.TopologyID}
 	case c.Snapshot:
-		return &pluginv1.WatchTopologyResponse{Snapshot: &pluginv1.TopologySnapshot{TopologyId: c.TopologyID,
-			Nodes: protoNodes(c.PutNodes), Links: protoLinks(c.PutLinks), Observed: timeToProto(c.Observed)}}
+		return &pluginv1.WatchTopologyResponse{Snapshot: &pluginv1.TopologySnapshot{
+			TopologyId: c.TopologyID,
+			Nodes:      protoNodes(c.PutNodes),
+			Links:      protoLinks(c.PutLinks),
+			Observed:   timeToProto(c.Observed),
+		}}
 	}
-	return &pluginv1.WatchTopologyResponse{Change: &pluginv1.TopologyChange{TopologyId: c.TopologyID,
-		PutNodes: protoNodes(c.PutNodes), RemovedNodes: c.RemovedNodes, PutLinks: protoLinks(c.PutLinks),
-		RemovedLinks: c.RemovedLinks, Observed: timeToProto(c.Observed)}}
+	return &pluginv1.WatchTopologyResponse{Change: &pluginv1.TopologyChange{
+		TopologyId:   c.TopologyID,
+		PutNodes:     protoNodes(c.PutNodes),
+		RemovedNodes: c.RemovedNodes,
+		PutLinks:     protoLinks(c.PutLinks),
+		RemovedLinks: c.RemovedLinks,
+		Observed:     timeToProto(c.Observed),
+	}}
 }
 
 func fromProto(r *pluginv1.WatchTopologyResponse) Change {
 	switch {
 	case r.Snapshot != nil:
 		s := r.Snapshot
-		return Change{TopologyID: s.TopologyId, Snapshot: true, PutNodes: nodesFromProto(s.Nodes), PutLinks: linksFromProto(s.Links), Observed: timeFromProto(s.Observed)}
+		return Change{
+			TopologyID: s.TopologyId,
+			Snapshot:   true,
+			PutNodes:   nodesFromProto(s.Nodes),
+			PutLinks:   linksFromProto(s.Links),
+			Observed:   timeFromProto(s.Observed),
+		}
 	case r.Change != nil:
 		c := r.Change
-		return Change{TopologyID: c.TopologyId, PutNodes: nodesFromProto(c.PutNodes), RemovedNodes: c.RemovedNodes,
-			PutLinks: linksFromProto(c.PutLinks), RemovedLinks: c.RemovedLinks, Observed: timeFromProto(c.Observed)}
+		return Change{
+			TopologyID:   c.TopologyId,
+			PutNodes:     nodesFromProto(c.PutNodes),
+			RemovedNodes: c.RemovedNodes,
+			PutLinks:     linksFromProto(c.PutLinks),
+			RemovedLinks: c.RemovedLinks,
+			Observed:     timeFromProto(c.Observed),
+		}
 	}
 	return Change{TopologyID: r.RemovedTopology, Removed: true}
 }
@@ -40,9 +61,19 @@ func fromProto(r *pluginv1.WatchTopologyResponse) Change {
 func protoNodes(in []Node) []*pluginv1.TopologyNode {
 	out := make([]*pluginv1.TopologyNode, 0, len(in))
 	for _, n := range in {
-		p := &pluginv1.TopologyNode{NodeId: n.ID, Attributes: n.Attributes, Observed: timeToProto(n.Observed)}
+		p := &pluginv1.TopologyNode{
+			NodeId:     n.ID,
+			Attributes: n.Attributes,
+			Observed:   timeToProto(n.Observed),
+		}
 		for _, tp := range n.TPs {
-			p.TerminationPoints = append(p.TerminationPoints, &pluginv1.TerminationPoint{TpId: tp.ID, Attributes: tp.Attributes})
+			p.TerminationPoints = append(
+				p.TerminationPoints,
+				&pluginv1.TerminationPoint{
+					TpId:       tp.ID,
+					Attributes: tp.Attributes,
+				},
+			)
 		}
 		out = append(out, p)
 	}
@@ -52,9 +83,17 @@ func protoNodes(in []Node) []*pluginv1.TopologyNode {
 func nodesFromProto(in []*pluginv1.TopologyNode) []Node {
 	out := make([]Node, 0, len(in))
 	for _, p := range in {
-		n := Node{ID: p.NodeId, Attributes: p.Attributes, Observed: timeFromProto(p.Observed), TPs: make(map[string]TerminationPoint, len(p.TerminationPoints))}
+		n := Node{
+			ID:         p.NodeId,
+			Attributes: p.Attributes,
+			Observed:   timeFromProto(p.Observed),
+			TPs:        make(map[string]TerminationPoint, len(p.TerminationPoints)),
+		}
 		for _, tp := range p.TerminationPoints {
-			n.TPs[tp.TpId] = TerminationPoint{ID: tp.TpId, Attributes: tp.Attributes}
+			n.TPs[tp.TpId] = TerminationPoint{
+				ID:         tp.TpId,
+				Attributes: tp.Attributes,
+			}
 		}
 		out = append(out, n)
 	}
@@ -64,8 +103,15 @@ func nodesFromProto(in []*pluginv1.TopologyNode) []Node {
 func protoLinks(in []Link) []*pluginv1.TopologyLink {
 	out := make([]*pluginv1.TopologyLink, 0, len(in))
 	for _, l := range in {
-		out = append(out, &pluginv1.TopologyLink{LinkId: l.ID, SourceNode: l.SourceNode, SourceTp: l.SourceTP,
-			DestNode: l.DestNode, DestTp: l.DestTP, Attributes: l.Attributes, Observed: timeToProto(l.Observed)})
+		out = append(out, &pluginv1.TopologyLink{
+			LinkId:     l.ID,
+			SourceNode: l.SourceNode,
+			SourceTp:   l.SourceTP,
+			DestNode:   l.DestNode,
+			DestTp:     l.DestTP,
+			Attributes: l.Attributes,
+			Observed:   timeToProto(l.Observed),
+		})
 	}
 	return out
 }
@@ -73,8 +119,15 @@ func protoLinks(in []Link) []*pluginv1.TopologyLink {
 func linksFromProto(in []*pluginv1.TopologyLink) []Link {
 	out := make([]Link, 0, len(in))
 	for _, p := range in {
-		out = append(out, Link{ID: p.LinkId, SourceNode: p.SourceNode, SourceTP: p.SourceTp,
-			DestNode: p.DestNode, DestTP: p.DestTp, Attributes: p.Attributes, Observed: timeFromProto(p.Observed)})
+		out = append(out, Link{
+			ID:         p.LinkId,
+			SourceNode: p.SourceNode,
+			SourceTP:   p.SourceTp,
+			DestNode:   p.DestNode,
+			DestTP:     p.DestTp,
+			Attributes: p.Attributes,
+			Observed:   timeFromProto(p.Observed),
+		})
 	}
 	return out
 }
@@ -104,7 +157,10 @@ type server struct {
 	source func() (Source, error)
 }
 
-func (s *server) Watch(r *pluginv1.WatchTopologyRequest, stream grpc.ServerStreamingServer[pluginv1.WatchTopologyResponse]) error {
+func (s *server) Watch(
+	r *pluginv1.WatchTopologyRequest,
+	stream grpc.ServerStreamingServer[pluginv1.WatchTopologyResponse],
+) error {
 	source, err := s.source()
 	if err != nil {
 		return fault.ToStatus(err)
@@ -130,7 +186,12 @@ func NewClient(conn grpc.ClientConnInterface) *Client {
 }
 
 // Watch implements Source.
-func (c *Client) Watch(ctx context.Context, ids []string, f func(Change) error, synced func()) error {
+func (c *Client) Watch(
+	ctx context.Context,
+	ids []string,
+	f func(Change) error,
+	synced func(),
+) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	stream, err := c.rpc.Watch(ctx, &pluginv1.WatchTopologyRequest{TopologyIds: ids})

@@ -34,7 +34,12 @@ func Build(root, dir string, plugins ...string) (output string, err error) {
 			return string(out), err
 		}
 	}
-	if out, err := exec.CommandContext(ctx, filepath.Join(dir, "ctl-plugins"), "link", filepath.Join(dir, "plugins")).CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(
+		ctx,
+		filepath.Join(dir, "ctl-plugins"),
+		"link",
+		filepath.Join(dir, "plugins"),
+	).CombinedOutput(); err != nil {
 		return string(out), err
 	}
 	catalogue, err := os.ReadFile(filepath.Join(root, "features.yaml"))

@@ -42,7 +42,10 @@ func SetClock(t *testing.T, pid int, ahead time.Duration) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	code := binary.LittleEndian.AppendUint64(bytes.Clone(clockCode), uint64(int64(ahead/time.Second)))
+	code := binary.LittleEndian.AppendUint64(
+		bytes.Clone(clockCode),
+		uint64(int64(ahead/time.Second)),
+	)
 	memory, err := os.OpenFile(fmt.Sprintf("/proc/%d/mem", pid), os.O_WRONLY, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -120,7 +123,9 @@ func runsWithin(pid int, begin, end uint64) bool {
 		if len(words) == 0 {
 			continue
 		}
-		if _, err := fmt.Sscanf(words[len(words)-1], "0x%x", &at); err == nil && at >= begin && at < end {
+		if _, err := fmt.Sscanf(words[len(words)-1], "0x%x", &at); err == nil &&
+			at >= begin &&
+			at < end {
 			return true
 		}
 	}

@@ -55,7 +55,11 @@ func NewHome(t *testing.T) string {
 // Start is Run with a new home that holds files in its etc.
 func Start(t *testing.T, bin string, files map[string]string, environ ...string) *Controller {
 	t.Helper()
-	return Run(t, Options{Bin: bin, Files: files, Environ: environ})
+	return Run(t, Options{
+		Bin:     bin,
+		Files:   files,
+		Environ: environ,
+	})
 }
 
 // Run runs ctld until the test ends. The users are admin and user, with these words
@@ -70,7 +74,9 @@ func Run(t *testing.T, o Options) *Controller {
 		c.writeHome()
 	}
 	if o.User != 0 {
-		err := filepath.WalkDir(filepath.Dir(c.Home), func(path string, _ fs.DirEntry, _ error) error { return os.Lchown(path, o.User, o.User) })
+		err := filepath.WalkDir(filepath.Dir(c.Home), func(path string, _ fs.DirEntry, _ error) error {
+			return os.Lchown(path, o.User, o.User)
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -127,9 +133,17 @@ func (c *Controller) writeHome() {
 }
 
 func newControllerCommand(o Options, home string, args []string) *exec.Cmd {
-	words := slices.Concat(o.Before, []string{filepath.Join(o.Bin, "ctld"), "--home", home, "--http", "127.0.0.1:0", "--ssh", "127.0.0.1:0", "--admin", "127.0.0.1:0"}, args)
+	words := slices.Concat(
+		o.Before,
+		[]string{filepath.Join(o.Bin, "ctld"), "--home", home, "--http", "127.0.0.1:0", "--ssh", "127.0.0.1:0", "--admin", "127.0.0.1:0"},
+		args,
+	)
 	cmd := exec.Command(words[0], words[1:]...)
-	cmd.Env = append(append(os.Environ(), "CTL_ADMIN_PASSWORD=admin", "CTL_USER_PASSWORD=user"), o.Environ...)
+	cmd.Env = append(append(
+		os.Environ(),
+		"CTL_ADMIN_PASSWORD=admin",
+		"CTL_USER_PASSWORD=user",
+	), o.Environ...)
 	cmd.SysProcAttr = o.processAttributes()
 	return cmd
 }
@@ -138,7 +152,10 @@ func newControllerCommand(o Options, home string, args []string) *exec.Cmd {
 func (o Options) processAttributes() *syscall.SysProcAttr {
 	a := &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	if o.User != 0 {
-		a.Credential = &syscall.Credential{Uid: uint32(o.User), Gid: uint32(o.User)}
+		a.Credential = &syscall.Credential{
+			Uid: uint32(o.User),
+			Gid: uint32(o.User),
+		}
 	}
 	return a
 }

@@ -116,7 +116,12 @@ func (m *EtcdMember) Leader() bool {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, m.Client+"/v3/maintenance/status", strings.NewReader("{}"))
+	r, err := http.NewRequestWithContext(
+		ctx,
+		http.MethodPost,
+		m.Client+"/v3/maintenance/status",
+		strings.NewReader("{}"),
+	)
 	if err != nil {
 		return false
 	}
@@ -126,7 +131,9 @@ func (m *EtcdMember) Leader() bool {
 		return false
 	}
 	defer a.Body.Close()
-	return json.NewDecoder(a.Body).Decode(&status) == nil && status.Leader != "" && status.Leader == status.Header.MemberID
+	return json.NewDecoder(a.Body).Decode(&status) == nil &&
+		status.Leader != "" &&
+		status.Leader == status.Header.MemberID
 }
 
 // Healthy reports whether a member on the loopback interface answers.
@@ -134,7 +141,14 @@ func (m *EtcdMember) Healthy() bool { return m.isHealthy(nil) }
 
 // isHealthy asks the member through etcdctl, which also reaches one in a namespace.
 func (m *EtcdMember) isHealthy(before []string) bool {
-	line := append(append([]string{}, before...), "etcdctl", "--endpoints", m.Client, "endpoint", "health")
+	line := append(
+		append([]string{}, before...),
+		"etcdctl",
+		"--endpoints",
+		m.Client,
+		"endpoint",
+		"health",
+	)
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, line[0], line[1:]...)
@@ -162,7 +176,11 @@ func EtcdCluster(t *testing.T, members int) []*EtcdMember {
 
 // EtcdAt is EtcdCluster where each member listens at an address of its own; where says
 // which, and what its command line begins with, such as ip netns exec.
-func EtcdAt(t *testing.T, members int, where func(i int) (ip string, before []string)) []*EtcdMember {
+func EtcdAt(
+	t *testing.T,
+	members int,
+	where func(i int) (ip string, before []string),
+) []*EtcdMember {
 	t.Helper()
 	for _, program := range []string{"etcd", "etcdctl"} {
 		if _, err := exec.LookPath(program); err != nil {
@@ -174,17 +192,33 @@ func EtcdAt(t *testing.T, members int, where func(i int) (ip string, before []st
 	var peers []string
 	for i := range members {
 		ip, before := where(i)
-		address := func() string { return fmt.Sprintf("http://%s:%d", ip, reserve.Port(t, "tcp", "127.0.0.1")) }
+		address := func() string {
+			return fmt.Sprintf("http://%s:%d", ip, reserve.Port(t, "tcp", "127.0.0.1"))
+		}
 		client := address()
 		peer := address()
 		dir := reserve.Dir(t, "ctl-etcd")
 		peers = append(peers, fmt.Sprintf("m%d=%s", i, peer))
-		out = append(out, &EtcdMember{Client: client, Peer: peer, t: t, dir: dir, log: filepath.Join(dir, "log"), own: []string{"--name", fmt.Sprint("m", i), "--initial-advertise-peer-urls", peer}, line: append(append([]string{}, before...),
-			"etcd", "--data-dir", filepath.Join(dir, "data"), "--listen-client-urls", client, "--advertise-client-urls", client, "--listen-peer-urls", peer,
-			"--max-txn-ops", "20000", "--max-request-bytes", "16777216", "--unsafe-no-fsync")})
+		out = append(out, &EtcdMember{
+			Client: client,
+			Peer:   peer,
+			t:      t,
+			dir:    dir,
+			log:    filepath.Join(dir, "log"),
+			own:    []string{"--name", fmt.Sprint("m", i), "--initial-advertise-peer-urls", peer},
+			line: append(append([]string{}, before...),
+				"etcd", "--data-dir", filepath.Join(dir, "data"), "--listen-client-urls", client, "--advertise-client-urls", client, "--listen-peer-urls", peer,
+				"--max-txn-ops", "20000", "--max-request-bytes", "16777216", "--unsafe-no-fsync"),
+		})
 	}
 	for _, m := range out {
-		m.own = append(m.own, "--initial-cluster", strings.Join(peers, ","), "--initial-cluster-token", out[0].Client)
+		m.own = append(
+			m.own,
+			"--initial-cluster",
+			strings.Join(peers, ","),
+			"--initial-cluster-token",
+			out[0].Client,
+		)
 		m.line = append(m.line, m.own...)
 		m.Start()
 		t.Cleanup(func() {

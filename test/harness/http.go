@@ -77,7 +77,9 @@ func (c *Controller) Call(rpc, body string) (status int, answer string, err erro
 	return c.sendRequest(http.MethodPost, "/restconf/operations/"+rpc, "admin:admin", body)
 }
 
-func (c *Controller) sendRequest(method, path, auth, content string) (status int, body string, err error) {
+func (c *Controller) sendRequest(
+	method, path, auth, content string,
+) (status int, body string, err error) {
 	r, err := c.newRequest(method, path, auth, content)
 	if err != nil {
 		return 0, "", err

@@ -138,14 +138,23 @@ func Says(t *testing.T, cmd *exec.Cmd, text string) string {
 		}
 		said.WriteString(lines.Text() + "\n")
 	}
-	t.Fatalf("%s ended before it said %q; it said\n%s", filepath.Base(cmd.Path), text, said.String())
+	t.Fatalf(
+		"%s ended before it said %q; it said\n%s",
+		filepath.Base(cmd.Path),
+		text,
+		said.String(),
+	)
 	return ""
 }
 
 // Lab starts simulated switches, whose list is written to a file; args are further ones of ctl-lab.
 func Lab(t *testing.T, bin, topology, list string, args ...string) {
 	t.Helper()
-	Says(t, exec.CommandContext(t.Context(), filepath.Join(bin, "ctl-lab"), append([]string{"--topology", topology, "--csv", list}, args...)...), "ready")
+	Says(
+		t,
+		exec.CommandContext(t.Context(), filepath.Join(bin, "ctl-lab"), append([]string{"--topology", topology, "--csv", list}, args...)...),
+		"ready",
+	)
 }
 
 // Deadline is the time that a test gives a program it runs to its end, also one that it runs when it ends.

@@ -19,7 +19,10 @@ func Schema(t testing.TB, root string, dirs ...string) *yang.Set {
 	files := map[string][]byte{}
 	for _, dir := range dirs {
 		err := filepath.WalkDir(filepath.Join(root, dir), func(path string, d fs.DirEntry, err error) error {
-			if err != nil || d.IsDir() || !strings.HasSuffix(path, ".yang") || strings.Contains(path, "ietf-restconf-monitoring") {
+			if err != nil ||
+				d.IsDir() ||
+				!strings.HasSuffix(path, ".yang") ||
+				strings.Contains(path, "ietf-restconf-monitoring") {
 				return err
 			}
 			text, err := os.ReadFile(path)
@@ -30,7 +33,10 @@ func Schema(t testing.TB, root string, dirs ...string) *yang.Set {
 			t.Fatal(err)
 		}
 	}
-	set, err := yang.Load(yang.Source{Name: "all", Files: files})
+	set, err := yang.Load(yang.Source{
+		Name:  "all",
+		Files: files,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -70,16 +70,40 @@ func New(ctx context.Context, o Options) (*AAA, error) {
 		return nil, err
 	}
 	for _, w := range Warnings(o) {
-		o.Logger("org.ctl.aaa").Warn("the access rules may not mean what they say", "problem", w.Error())
+		o.Logger("org.ctl.aaa").Warn(
+			"the access rules may not mean what they say",
+			"problem",
+			w.Error(),
+		)
 	}
 	a := &AAA{
-		o: o, log: o.Logger("org.ctl.aaa"), rules: conf.rules, realm: conf.challenge, policies: &policy.Engine{}, broker: &broker.Engine{},
+		o:        o,
+		log:      o.Logger("org.ctl.aaa"),
+		rules:    conf.rules,
+		realm:    conf.challenge,
+		policies: &policy.Engine{},
+		broker:   &broker.Engine{},
 		recorder: accounting.New(o.Logger, o.Now),
 	}
-	a.tokens = token.New(token.Options{Store: o.Store, Lifetime: o.TokenLifetime, MaxLive: o.TokensPerUser, CacheFor: conf.timeToLive, Now: o.Now})
+	a.tokens = token.New(token.Options{
+		Store:    o.Store,
+		Lifetime: o.TokenLifetime,
+		MaxLive:  o.TokensPerUser,
+		CacheFor: conf.timeToLive,
+		Now:      o.Now,
+	})
 	a.identity = identity.New(identity.Options{
-		Store: o.Store, Hasher: hasher, Sealer: o.Sealer, MinPassword: o.MinPassword, Blocked: o.Blocked, MaxAge: o.PasswordMaxAge, ChangeFirst: o.ChangeFirst, Now: o.Now, Audit: a.recorder.Change,
-		Dependents: []identity.Dependent{a.tokens.Dependents}, Deleted: o.Deleted,
+		Store:       o.Store,
+		Hasher:      hasher,
+		Sealer:      o.Sealer,
+		MinPassword: o.MinPassword,
+		Blocked:     o.Blocked,
+		MaxAge:      o.PasswordMaxAge,
+		ChangeFirst: o.ChangeFirst,
+		Now:         o.Now,
+		Audit:       a.recorder.Change,
+		Dependents:  []identity.Dependent{a.tokens.Dependents},
+		Deleted:     o.Deleted,
 	})
 	a.tokens.Bind(a.identity)
 	if made, err := a.identity.Bootstrap(ctx, o.First); err != nil {
@@ -102,15 +126,27 @@ func New(ctx context.Context, o Options) (*AAA, error) {
 	}
 	a.authn = authn.New(authn.Options{
 		Blocked:  a.blocked.has,
-		Identity: a.identity, Realms: conf.realms, Tokens: a.tokens, Throttle: limiter,
-		Attempt: a.recorder.Login, CacheFor: o.LoginCache, Now: o.Now, Waiting: o.Waiting,
+		Identity: a.identity,
+		Realms:   conf.realms,
+		Tokens:   a.tokens,
+		Throttle: limiter,
+		Attempt:  a.recorder.Login,
+		CacheFor: o.LoginCache,
+		Now:      o.Now,
+		Waiting:  o.Waiting,
 	})
 	if err := a.policies.Set(nil); err != nil {
 		return nil, err
 	}
 	a.handler = idm.New(idm.Options{
-		Identity: a.identity, Tokens: a.tokens, Authn: a.authn, Log: a.log, Change: a.recorder.Change, OwnPassword: a.ownPassword,
-		May: a.Allows, Sessions: o.Sessions,
+		Identity:    a.identity,
+		Tokens:      a.tokens,
+		Authn:       a.authn,
+		Log:         a.log,
+		Change:      a.recorder.Change,
+		OwnPassword: a.ownPassword,
+		May:         a.Allows,
+		Sessions:    o.Sessions,
 		Explain: func(ctx context.Context, user, method, path string) (any, error) {
 			return a.Explain(ctx, user, method, path)
 		},
@@ -146,7 +182,9 @@ func (a *AAA) Identity() *identity.Service { return a.identity }
 func (a *AAA) Policies() *policy.Engine { return a.policies }
 
 // Accounting is where others record changes and add listeners.
-func (a *AAA) Accounting() *accounting.Recorder { return a.recorder }
+func (a *AAA) Accounting() *accounting.Recorder {
+	return a.recorder
+}
 
 type config struct {
 	rules      *rules.Set
@@ -163,7 +201,11 @@ func compileConfig(o Options, hasher *password.Hasher) (config, error) {
 	}
 	set, ruleErr := rules.Compile(f)
 	realms, realmErr := compileRealms(f, o, hasher)
-	c := config{rules: set, realms: realms, challenge: "application"}
+	c := config{
+		rules:     set,
+		realms:    realms,
+		challenge: "application",
+	}
 	var err error
 	if v, ok := f.Object("authcBasic").Prop("applicationName"); ok {
 		if c.challenge = v.Text(); !plainText(c.challenge) {
@@ -179,5 +221,8 @@ func compileConfig(o Options, hasher *password.Hasher) (config, error) {
 }
 
 func plainText(s string) bool {
-	return s != "" && !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r > '~' || r == '"' || r == '\\' })
+	return s != "" &&
+		!strings.ContainsFunc(s, func(r rune) bool {
+			return r < ' ' || r > '~' || r == '"' || r == '\\'
+		})
 }

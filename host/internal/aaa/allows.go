@@ -19,7 +19,13 @@ import (
 // a user are held to it. The console came to no port and without TLS; that of the
 // machine itself, which has no address, from the loopback.
 func (a *AAA) Allows(ctx context.Context, who caller.Caller, method, path string) error {
-	r := &http.Request{Method: method, URL: &url.URL{Path: path}, RequestURI: path, Header: http.Header{}, RemoteAddr: who.Address}
+	r := &http.Request{
+		Method:     method,
+		URL:        &url.URL{Path: path},
+		RequestURI: path,
+		Header:     http.Header{},
+		RemoteAddr: who.Address,
+	}
 	p, err := reqpath.Parse(r)
 	if err != nil {
 		return fault.New(fault.Invalid, "%s", err.Error())
@@ -27,7 +33,14 @@ func (a *AAA) Allows(ctx context.Context, who caller.Caller, method, path string
 	if overTLS(ctx) {
 		r.TLS = &tls.ConnectionState{}
 	}
-	q := rules.Request{HTTP: r, Path: p, Peer: callerAddrPort(who), Port: localPort(ctx), Caller: who, Known: true}
+	q := rules.Request{
+		HTTP:   r,
+		Path:   p,
+		Peer:   callerAddrPort(who),
+		Port:   localPort(ctx),
+		Caller: who,
+		Known:  true,
+	}
 	if a.decideRequest(&env{aaa: a}, &q) != rules.Pass {
 		return fault.New(fault.Denied, "user %s may not %s %s", who.User, method, path)
 	}
@@ -40,16 +53,37 @@ func (a *AAA) MayRead(ctx context.Context, who caller.Caller, address string) (m
 	if err != nil {
 		return false, false
 	}
-	r := &http.Request{Method: http.MethodGet, URL: &url.URL{Path: p.Decoded(), RawPath: address}, Header: http.Header{}, RemoteAddr: who.Address}
+	r := &http.Request{
+		Method: http.MethodGet,
+		URL: &url.URL{
+			Path:    p.Decoded(),
+			RawPath: address,
+		},
+		Header:     http.Header{},
+		RemoteAddr: who.Address,
+	}
 	if overTLS(ctx) {
 		r.TLS = &tls.ConnectionState{}
 	}
-	q := rules.Request{HTTP: r, Path: p, Peer: callerAddrPort(who), Port: localPort(ctx), Caller: who, Known: who.User != ""}
-	if a.decideRequest(&env{aaa: a, ctx: ctx}, &q) == rules.Pass {
+	q := rules.Request{
+		HTTP:   r,
+		Path:   p,
+		Peer:   callerAddrPort(who),
+		Port:   localPort(ctx),
+		Caller: who,
+		Known:  who.User != "",
+	}
+	if a.decideRequest(&env{
+		aaa: a,
+		ctx: ctx,
+	}, &q) == rules.Pass {
 		return true, true
 	}
 	q.Alone = true
-	return a.decideRequest(&env{aaa: a, ctx: ctx}, &q) == rules.Pass, false
+	return a.decideRequest(&env{
+		aaa: a,
+		ctx: ctx,
+	}, &q) == rules.Pass, false
 }
 
 func callerAddrPort(who caller.Caller) netip.AddrPort {
@@ -63,9 +97,13 @@ func callerAddrPort(who caller.Caller) netip.AddrPort {
 type tlsKey struct{}
 
 // OverTLS returns the context of connections that are made with TLS.
-func OverTLS(ctx context.Context) context.Context { return context.WithValue(ctx, tlsKey{}, true) }
+func OverTLS(ctx context.Context) context.Context {
+	return context.WithValue(ctx, tlsKey{}, true)
+}
 
-func overTLS(ctx context.Context) bool { return ctx.Value(tlsKey{}) != nil }
+func overTLS(ctx context.Context) bool {
+	return ctx.Value(tlsKey{}) != nil
+}
 
 // localPort is the port that a request came to, 0 for what is not a request.
 func localPort(ctx context.Context) int {

@@ -56,10 +56,17 @@ func (b *blockedSubjects) load(ctx context.Context) error {
 // follow keeps up with what other nodes of a cluster change, until ctx ends.
 func (b *blockedSubjects) follow(ctx context.Context) error {
 	changed := func(ctx context.Context, _ *datastore.Batch) error { return b.load(ctx) }
-	return datastore.Changed(ctx, b.store, []datastore.Prefix{{Namespace: blockedNamespace}}, changed)
+	return datastore.Changed(
+		ctx,
+		b.store,
+		[]datastore.Prefix{{Namespace: blockedNamespace}},
+		changed,
+	)
 }
 
-func subjectKey(realm, account string) string { return realm + "/" + account }
+func subjectKey(realm, account string) string {
+	return realm + "/" + account
+}
 
 // has reports whether an account of a realm is blocked.
 func (b *blockedSubjects) has(realm, account string) bool {
@@ -79,11 +86,20 @@ func (b *blockedSubjects) change(ctx context.Context, op datastore.Op) error {
 func (a *AAA) subject(text string) (key string, err error) {
 	realm, user, ok := strings.Cut(text, "/")
 	if !ok || user == "" {
-		return "", fault.New(fault.Invalid, "%q is not REALM/NAME; a user of this controller is disabled by PUT /auth/v1/users/ID with enabled false", text)
+		return "", fault.New(
+			fault.Invalid,
+			"%q is not REALM/NAME; a user of this controller is disabled by PUT /auth/v1/users/ID with enabled false",
+			text,
+		)
 	}
 	outside := a.authn.OutsideRealms()
 	if !slices.Contains(outside, realm) {
-		return "", fault.New(fault.NotFound, "etc/sec.ini has no realm %q with users of its own; there are: %s", realm, strings.Join(outside, ", "))
+		return "", fault.New(
+			fault.NotFound,
+			"etc/sec.ini has no realm %q with users of its own; there are: %s",
+			realm,
+			strings.Join(outside, ", "),
+		)
 	}
 	name, domain, _ := strings.Cut(user, "@")
 	return subjectKey(realm, a.authn.Account(name, domain)), nil
@@ -98,7 +114,11 @@ func (a *AAA) blockCommands() []commands.Command {
 			Help:    "access:block ldapRealm/ann\nSessions and tokens of the user end at once. access:unblock ldapRealm/ann ends it.",
 			Run:     a.blockCommand,
 			Arguments: []commands.Argument{
-				{Name: "subject", Help: "REALM/NAME, with the name of the realm in etc/sec.ini", Required: true},
+				{
+					Name:     "subject",
+					Help:     "REALM/NAME, with the name of the realm in etc/sec.ini",
+					Required: true,
+				},
 			},
 		},
 		{
@@ -115,7 +135,10 @@ func (a *AAA) blockCommand(ctx context.Context, in *commands.Invocation) error {
 	if err != nil {
 		return err
 	}
-	value, err := json.Marshal(blockedSubject{By: in.Caller.ID(), At: a.o.Now().UTC()})
+	value, err := json.Marshal(blockedSubject{
+		By: in.Caller.ID(),
+		At: a.o.Now().UTC(),
+	})
 	if err != nil {
 		return err
 	}
@@ -123,7 +146,9 @@ func (a *AAA) blockCommand(ctx context.Context, in *commands.Invocation) error {
 		return err
 	}
 	a.recorder.Change(caller.With(ctx, in.Caller), "block subject", key)
-	return in.Emit(map[string]string{"blocked": key}, func() string { return key + " may not log in any more\n" })
+	return in.Emit(map[string]string{"blocked": key}, func() string {
+		return key + " may not log in any more\n"
+	})
 }
 
 func (a *AAA) blockedCommand(_ context.Context, in *commands.Invocation) error {
@@ -155,5 +180,7 @@ func (a *AAA) unblockSubject(ctx context.Context, in *commands.Invocation, text 
 		return err
 	}
 	a.recorder.Change(caller.With(ctx, in.Caller), "unblock subject", key)
-	return in.Emit(map[string]string{"unblocked": key}, func() string { return key + " may log in again\n" })
+	return in.Emit(map[string]string{"unblocked": key}, func() string {
+		return key + " may log in again\n"
+	})
 }

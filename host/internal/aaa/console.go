@@ -42,28 +42,51 @@ const (
 )
 
 // Console returns the console's way in.
-func (a *AAA) Console() *Console { return &Console{a: a, outside: map[string]outsider{}} }
+func (a *AAA) Console() *Console {
+	return &Console{a: a, outside: map[string]outsider{}}
+}
 
 // Password verifies a user's password. The fault is Denied for wrong credentials
 // and Unavailable when too many were wrong.
-func (c *Console) Password(ctx context.Context, user, password, address string) (caller.Caller, error) {
+func (c *Console) Password(
+	ctx context.Context,
+	user, password, address string,
+) (caller.Caller, error) {
 	from, _ := netip.ParseAddrPort(address) // the console on the machine itself has none
-	l, err := c.a.authn.Login(ctx, authn.Credentials{User: user, Password: password, Address: from})
+	l, err := c.a.authn.Login(ctx, authn.Credentials{
+		User:     user,
+		Password: password,
+		Address:  from,
+	})
 	var slow *throttle.BlockedError
 	var silent *authn.UnavailableError
 	switch {
 	case errors.As(err, &slow):
 		return caller.Caller{}, fault.Wrap(fault.Unavailable, err, "%s", slow.Error())
 	case errors.As(err, &silent):
-		return caller.Caller{}, fault.Wrap(fault.Unavailable, err, "the login cannot be verified now: %s", silent.Error())
+		return caller.Caller{}, fault.Wrap(
+			fault.Unavailable,
+			err,
+			"the login cannot be verified now: %s",
+			silent.Error(),
+		)
 	case errors.Is(err, authn.ErrRefused):
 		return caller.Caller{}, fault.Wrap(fault.Denied, err, "user name or password is wrong")
 	case err != nil:
 		return caller.Caller{}, err
 	case l.Local && l.Domain != identity.SDN:
-		return caller.Caller{}, fault.New(fault.Denied, "the console is open to users of domain %s only", identity.SDN)
+		return caller.Caller{}, fault.New(
+			fault.Denied,
+			"the console is open to users of domain %s only",
+			identity.SDN,
+		)
 	}
-	who := caller.Caller{User: l.User, Domain: l.Domain, Roles: l.Roles, Address: address}
+	who := caller.Caller{
+		User:    l.User,
+		Domain:  l.Domain,
+		Roles:   l.Roles,
+		Address: address,
+	}
 	if c.a.identity.MustChange(l.Principal) != "" {
 		who.Roles = nil // to change the password, and nothing else
 	}
@@ -87,7 +110,10 @@ func (c *Console) Current(ctx context.Context, user string) (caller.Caller, erro
 	c.mu.Unlock()
 	if ok && c.a.o.Now().Before(o.until) {
 		if c.a.blocked.has(o.realm, c.a.authn.Account(o.User, o.Domain)) {
-			return caller.Caller{}, fault.New(fault.Denied, "the user is no longer allowed to log in")
+			return caller.Caller{}, fault.New(
+				fault.Denied,
+				"the user is no longer allowed to log in",
+			)
 		}
 		return o.Caller, nil
 	}
@@ -103,7 +129,11 @@ func (c *Console) Current(ctx context.Context, user string) (caller.Caller, erro
 
 // callerOfPrincipal is a user of this controller as the console knows it.
 func (c *Console) callerOfPrincipal(p *identity.Principal) caller.Caller {
-	who := caller.Caller{User: p.Name, Domain: p.Domain, Roles: p.Roles}
+	who := caller.Caller{
+		User:   p.Name,
+		Domain: p.Domain,
+		Roles:  p.Roles,
+	}
 	if c.a.identity.MustChange(p) != "" {
 		who.Roles = nil // to change the password, and nothing else
 	}
@@ -112,7 +142,10 @@ func (c *Console) callerOfPrincipal(p *identity.Principal) caller.Caller {
 
 // Commands are the aaa: commands that manage identities.
 func (a *AAA) Commands() []commands.Command {
-	return shell.Commands(shell.Options{Identity: a.identity, Login: a.Console().Password})
+	return shell.Commands(shell.Options{
+		Identity: a.identity,
+		Login:    a.Console().Password,
+	})
 }
 
 // OwnCommands are those of users who may do nothing else at the console: about their own account.
@@ -125,23 +158,66 @@ func (a *AAA) OwnCommands() []commands.Command {
 
 // RealmCommands are realm:list, realm:test and access:*.
 func (a *AAA) RealmCommands() []commands.Command {
-	return append(slices.Concat(shell.RealmCommands(a.authn), a.keyCommands(), a.throttleCommands(), a.blockCommands()), []commands.Command{
-		{Name: "access:explain", Summary: "show which line, realm, role and policy decide a request, and why", Safe: true, Run: a.explainCommand,
+	return append(slices.Concat(
+		shell.RealmCommands(a.authn),
+		a.keyCommands(),
+		a.throttleCommands(),
+		a.blockCommands(),
+	), []commands.Command{
+		{
+			Name:    "access:explain",
+			Summary: "show which line, realm, role and policy decide a request, and why",
+			Safe:    true,
+			Run:     a.explainCommand,
 			Help: "Decides the request as if it came now from the machine itself, at every address of the thing; the strictest answer holds.\n\n" +
 				"access:explain user POST /restconf/operations/switch-db:clear-db\naccess:explain ldapRealm/alice GET /auth/v1/users",
-			Arguments: []commands.Argument{{Name: "user", Help: "NAME, NAME@DOMAIN, or REALM/NAME for one of another realm", Required: true},
-				{Name: "method", Help: "of the request", Required: true, Values: []string{"GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"}},
-				{Name: "path", Help: "of the request", Required: true}}},
-		{Name: "access:rules", Summary: "show the rules of [urls] in etc/sec.ini, in their order", Safe: true, Run: a.rulesCommand,
-			Help: "The first whose pattern matches decides; what none matches needs a login. They are changed in the file."},
-		{Name: "access:tokens", Summary: "show who has tokens and sessions, and until when; not their text", Safe: true, Run: a.tokensCommand,
+			Arguments: []commands.Argument{{
+				Name:     "user",
+				Help:     "NAME, NAME@DOMAIN, or REALM/NAME for one of another realm",
+				Required: true,
+			},
+				{
+					Name:     "method",
+					Help:     "of the request",
+					Required: true,
+					Values:   []string{"GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"},
+				},
+				{
+					Name:     "path",
+					Help:     "of the request",
+					Required: true,
+				}},
+		},
+		{
+			Name:    "access:rules",
+			Summary: "show the rules of [urls] in etc/sec.ini, in their order",
+			Safe:    true,
+			Run:     a.rulesCommand,
+			Help:    "The first whose pattern matches decides; what none matches needs a login. They are changed in the file.",
+		},
+		{
+			Name:    "access:tokens",
+			Summary: "show who has tokens and sessions, and until when; not their text",
+			Safe:    true,
+			Run:     a.tokensCommand,
 			Help: "A token that a new password or a revocation has ended stays in the list until it is removed, within the hour.\n" +
-				"One is ended by its ID: curl -u admin -X DELETE http://127.0.0.1:8181/web/sessions/ID"},
+				"One is ended by its ID: curl -u admin -X DELETE http://127.0.0.1:8181/web/sessions/ID",
+		},
 	}...)
 }
 
 func (a *AAA) rulesCommand(_ context.Context, in *commands.Invocation) error {
-	t := &commands.Table{Empty: "No rules", Columns: []commands.Column{{Title: "Line", Key: "line", Right: true}, {Title: "Pattern", Key: "pattern"}, {Title: "Filters", Key: "filters"}}}
+	t := &commands.Table{
+		Empty: "No rules",
+		Columns: []commands.Column{{
+			Title: "Line",
+			Key:   "line",
+			Right: true,
+		}, {
+			Title: "Pattern",
+			Key:   "pattern",
+		}, {Title: "Filters", Key: "filters"}},
+	}
 	for _, r := range a.rules.Rules() {
 		t.Add(r.Line, r.Pattern.String(), commands.List(", ", strings.Split(r.Text, ", ")))
 	}
@@ -153,10 +229,32 @@ func (a *AAA) tokensCommand(ctx context.Context, in *commands.Invocation) error 
 	if err != nil {
 		return err
 	}
-	t := &commands.Table{Empty: "No tokens", Columns: []commands.Column{{Title: "User", Key: "user"}, {Title: "Kind", Key: "kind"},
-		{Title: "From", Key: "from"}, {Title: "Began", Key: "began"}, {Title: "Ends", Key: "expires"}, {Title: "ID", Key: "id"}}}
+	t := &commands.Table{
+		Empty: "No tokens",
+		Columns: []commands.Column{{
+			Title: "User",
+			Key:   "user",
+		}, {Title: "Kind", Key: "kind"},
+			{
+				Title: "From",
+				Key:   "from",
+			}, {
+				Title: "Began",
+				Key:   "began",
+			}, {
+				Title: "Ends",
+				Key:   "expires",
+			}, {Title: "ID", Key: "id"}},
+	}
 	for _, k := range all {
-		t.Add(k.User, k.Kind, k.From, k.Began.UTC().Format(time.RFC3339), k.Expires.UTC().Format(time.RFC3339), k.ID)
+		t.Add(
+			k.User,
+			k.Kind,
+			k.From,
+			k.Began.UTC().Format(time.RFC3339),
+			k.Expires.UTC().Format(time.RFC3339),
+			k.ID,
+		)
 	}
 	return in.Emit(t, nil)
 }
@@ -175,7 +273,16 @@ func (x *Explanation) String() string {
 	if x.Allowed {
 		answer = "allowed"
 	}
-	text := fmt.Sprintf("%s %s by %s: %s\n  %s\n  realm %s, roles: %s\n", x.Method, x.Path, x.User, answer, x.Reason, x.Realm, strings.Join(x.Roles, ", "))
+	text := fmt.Sprintf(
+		"%s %s by %s: %s\n  %s\n  realm %s, roles: %s\n",
+		x.Method,
+		x.Path,
+		x.User,
+		answer,
+		x.Reason,
+		x.Realm,
+		strings.Join(x.Roles, ", "),
+	)
 	if x.Login != "" {
 		text += "  cannot log in: " + x.Login + "\n"
 	}

@@ -73,7 +73,9 @@ func (a *AAA) ruledByPolicies(path string) []reqpath.Path {
 		return nil
 	}
 	all := append(a.otherAddresses(p, ""), p)
-	return slices.DeleteFunc(all, func(p reqpath.Path) bool { return !a.rules.Dynamic(p.Segments()) })
+	return slices.DeleteFunc(all, func(p reqpath.Path) bool {
+		return !a.rules.Dynamic(p.Segments())
+	})
 }
 
 // Apply puts the committed content of one of the two nodes into force; others are
@@ -102,7 +104,14 @@ func (a *AAA) Apply(ctx context.Context, node string, content json.RawMessage) e
 		a.recorder.Change(ctx, "change policies", node)
 	}
 	if err != nil {
-		a.log.ErrorContext(ctx, "policies cannot be read; what they decide is denied", "node", node, "error", err)
+		a.log.ErrorContext(
+			ctx,
+			"policies cannot be read; what they decide is denied",
+			"node",
+			node,
+			"error",
+			err,
+		)
 	}
 	return err
 }

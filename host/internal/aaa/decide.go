@@ -28,7 +28,9 @@ func (a *AAA) decideRequest(e *env, q *rules.Request) rules.Verdict {
 	return rules.Pass
 }
 
-func reads(method string) bool { return method == http.MethodGet || method == http.MethodHead }
+func reads(method string) bool {
+	return method == http.MethodGet || method == http.MethodHead
+}
 
 // asRead is a request as one that reads.
 func asRead(r *http.Request) *http.Request {

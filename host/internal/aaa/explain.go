@@ -53,13 +53,32 @@ func (a *AAA) Explain(ctx context.Context, user, method, path string) (*Explanat
 	if err != nil {
 		return nil, fault.New(fault.Invalid, "%v", err)
 	}
-	x := &Explanation{User: user, Method: method, Path: p.Canonical(), Roles: []string{}}
+	x := &Explanation{
+		User:   user,
+		Method: method,
+		Path:   p.Canonical(),
+		Roles:  []string{},
+	}
 	who, err := a.explainUser(ctx, x, user)
 	if err != nil {
 		return nil, err
 	}
-	r := &http.Request{Method: method, URL: &url.URL{Path: p.Decoded(), RawPath: p.Canonical(), RawQuery: query}, Header: http.Header{}}
-	q := rules.Request{HTTP: r, Path: p, Peer: callerAddrPort(caller.Caller{}), Caller: who, Known: x.Login == ""}
+	r := &http.Request{
+		Method: method,
+		URL: &url.URL{
+			Path:     p.Decoded(),
+			RawPath:  p.Canonical(),
+			RawQuery: query,
+		},
+		Header: http.Header{},
+	}
+	q := rules.Request{
+		HTTP:   r,
+		Path:   p,
+		Peer:   callerAddrPort(caller.Caller{}),
+		Caller: who,
+		Known:  x.Login == "",
+	}
 	x.Verdict, x.Reason = rules.Pass.String(), "every rule and policy that matches lets it pass"
 	for _, one := range append([]reqpath.Path{p}, a.otherAddresses(p, "")...) {
 		q.Path = one
@@ -77,7 +96,11 @@ func (a *AAA) Explain(ctx context.Context, user, method, path string) (*Explanat
 		}
 	}
 	q.Path = p
-	if x.Verdict == rules.Pass.String() && a.decideRequest(&env{aaa: a, ctx: ctx}, &q) == rules.Denied {
+	if x.Verdict == rules.Pass.String() &&
+		a.decideRequest(&env{
+			aaa: a,
+			ctx: ctx,
+		}, &q) == rules.Denied {
 		x.Verdict, x.Reason = rules.Denied.String(), "the broker's policies (authorization-schema:simple-authorization) give none of the user's roles this resource"
 	}
 	x.Allowed = x.Verdict == rules.Pass.String()
@@ -93,7 +116,10 @@ func (a *AAA) explainAddress(ctx context.Context, x *Explanation, q rules.Reques
 	if a.rules.Dynamic(q.Path.Segments()) {
 		v.Policy = a.policies.First(q.Path)
 	}
-	verdict := a.rules.Decide(&explaining{env{aaa: a, ctx: ctx}}, &q)
+	verdict := a.rules.Decide(&explaining{env{
+		aaa: a,
+		ctx: ctx,
+	}}, &q)
 	v.Verdict = verdict.String()
 	if verdict != rules.Pass && x.Verdict == rules.Pass.String() {
 		v.Decisive, x.Verdict, x.Reason = true, verdict.String(), explainVerdict(v, verdict, x)
@@ -114,7 +140,11 @@ func (e *explaining) Authenticate(r *rules.Request, _ rules.Schemes) (rules.Verd
 func (a *AAA) explainUser(ctx context.Context, x *Explanation, user string) (caller.Caller, error) {
 	if realm, name, outside := strings.Cut(user, "/"); outside {
 		name, domain, _ := strings.Cut(name, "@")
-		l, err := a.authn.Find(ctx, token.Outside{Realm: realm, User: name, Domain: domain})
+		l, err := a.authn.Find(ctx, token.Outside{
+			Realm:  realm,
+			User:   name,
+			Domain: domain,
+		})
 		var lost *authn.NotFindableError
 		switch {
 		case errors.As(err, &lost):
@@ -126,7 +156,11 @@ func (a *AAA) explainUser(ctx context.Context, x *Explanation, user string) (cal
 			return caller.Caller{}, fault.Wrap(fault.Unavailable, err, "%v", err)
 		}
 		x.Realm, x.Roles = realm, append(x.Roles, l.Roles...)
-		return caller.Caller{User: l.User, Domain: l.Domain, Roles: l.Roles}, nil
+		return caller.Caller{
+			User:   l.User,
+			Domain: l.Domain,
+			Roles:  l.Roles,
+		}, nil
 	}
 	id := user
 	if !strings.Contains(id, "@") {
@@ -134,7 +168,11 @@ func (a *AAA) explainUser(ctx context.Context, x *Explanation, user string) (cal
 	}
 	p, err := a.identity.Principal(ctx, id)
 	if fault.KindOf(err) == fault.NotFound {
-		return caller.Caller{}, fault.New(fault.NotFound, "the controller's own realm has no user %s; write a user of another realm as REALM/NAME, with the realm's name in etc/sec.ini", id)
+		return caller.Caller{}, fault.New(
+			fault.NotFound,
+			"the controller's own realm has no user %s; write a user of another realm as REALM/NAME, with the realm's name in etc/sec.ini",
+			id,
+		)
 	}
 	if err != nil {
 		return caller.Caller{}, err
@@ -148,7 +186,11 @@ func (a *AAA) explainUser(ctx context.Context, x *Explanation, user string) (cal
 	default:
 		x.Login = a.identity.MustChange(p)
 	}
-	return caller.Caller{User: p.Name, Domain: p.Domain, Roles: p.Roles}, nil
+	return caller.Caller{
+		User:   p.Name,
+		Domain: p.Domain,
+		Roles:  p.Roles,
+	}, nil
 }
 
 func explainVerdict(v AddressVerdict, verdict rules.Verdict, x *Explanation) string {

@@ -30,7 +30,10 @@ func (a *AAA) Filter(next http.Handler) http.Handler {
 			return
 		}
 		path.Rewrite(r.URL)
-		who := caller.Caller{RequestID: a.requestID(r), Address: r.RemoteAddr}
+		who := caller.Caller{
+			RequestID: a.requestID(r),
+			Address:   r.RemoteAddr,
+		}
 		ctx := caller.With(reqpath.With(r.Context(), path), who)
 		if outsideRules(path) {
 			next.ServeHTTP(w, r.WithContext(ctx))
@@ -39,7 +42,10 @@ func (a *AAA) Filter(next http.Handler) http.Handler {
 		asked := &struct { // what goes through interfaces, in one piece
 			env
 			rules.Request
-		}{env{aaa: a, ctx: ctx}, rules.Request{HTTP: r, Path: path, Caller: who}}
+		}{env{
+			aaa: a,
+			ctx: ctx,
+		}, rules.Request{HTTP: r, Path: path, Caller: who}}
 		e, q := &asked.env, &asked.Request
 		q.Peer, _ = netip.ParseAddrPort(r.RemoteAddr)
 		q.Port = localPort(ctx)
@@ -108,7 +114,12 @@ func (e *env) Authenticate(r *rules.Request, s rules.Schemes) (rules.Verdict, bo
 		e.ended = errors.Is(err, authn.ErrRefused)
 		if err == nil && r.HTTP.Header.Get("Ctl-Background") == "" && !isStreamPath(r.Path) {
 			if err := e.aaa.tokens.Used(e.ctx, session); err != nil {
-				e.aaa.log.WarnContext(e.ctx, "the use of a session could not be noted", "error", err)
+				e.aaa.log.WarnContext(
+					e.ctx,
+					"the use of a session could not be noted",
+					"error",
+					err,
+				)
 			}
 		}
 	}
@@ -151,7 +162,8 @@ func (e *env) verdictOfLoginError(err error) rules.Verdict {
 func (e *env) Dynamic(r *rules.Request) rules.Verdict {
 	policies, method, roles := e.aaa.policies, r.HTTP.Method, r.Caller.Roles
 	for _, address := range r.Addresses {
-		if r.Alone && policies.AllowsAlone(method, address, roles) || policies.Allows(method, address, roles) {
+		if r.Alone && policies.AllowsAlone(method, address, roles) ||
+			policies.Allows(method, address, roles) {
 			continue
 		}
 		return rules.Denied

@@ -37,9 +37,15 @@ func (l *late) currentRealm(ctx context.Context) (realm.Realm, error) {
 }
 
 // Authenticate passes the credentials to the instance of the moment.
-func (l *late) Authenticate(ctx context.Context, c realm.Credentials) (res realm.Result, err error) {
+func (l *late) Authenticate(
+	ctx context.Context,
+	c realm.Credentials,
+) (res realm.Result, err error) {
 	if !l.patience.mayAskRealm(l.now()) {
-		return realm.Result{Outcome: realm.Unavailable, Reason: "it has not answered in time lately, and is not waited for; it is tried again soon"}, nil
+		return realm.Result{
+			Outcome: realm.Unavailable,
+			Reason:  "it has not answered in time lately, and is not waited for; it is tried again soon",
+		}, nil
 	}
 	began := time.Now()
 	r, err := l.currentRealm(ctx)
@@ -47,11 +53,17 @@ func (l *late) Authenticate(ctx context.Context, c realm.Credentials) (res realm
 		res, err = r.Authenticate(ctx, c)
 	}
 	if err != nil {
-		res = realm.Result{Outcome: realm.Unavailable, Reason: err.Error()}
+		res = realm.Result{
+			Outcome: realm.Unavailable,
+			Reason:  err.Error(),
+		}
 	}
 	// An answer that used up half of the time allowed, and then was none, is late.
 	deadline, limited := ctx.Deadline()
-	l.patience.noteAnswer(l.now(), limited && res.Outcome == realm.Unavailable && time.Since(began) > deadline.Sub(began)/2)
+	l.patience.noteAnswer(
+		l.now(),
+		limited && res.Outcome == realm.Unavailable && time.Since(began) > deadline.Sub(began)/2,
+	)
 	l.noteResult(res)
 	return res, nil
 }
@@ -83,7 +95,13 @@ func (l *late) noteResult(res realm.Result) {
 	l.mu.Unlock()
 	switch {
 	case report && down:
-		l.log.Warn("a realm cannot be asked; the next one is", "realm", l.config.Name, "reason", res.Reason)
+		l.log.Warn(
+			"a realm cannot be asked; the next one is",
+			"realm",
+			l.config.Name,
+			"reason",
+			res.Reason,
+		)
 	case report:
 		l.log.Info("the realm answers again", "realm", l.config.Name)
 	}

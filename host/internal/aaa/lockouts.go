@@ -14,17 +14,43 @@ import (
 // throttleCommands are access:throttled and access:unblock.
 func (a *AAA) throttleCommands() []commands.Command {
 	return []commands.Command{
-		{Name: "access:throttled", Summary: "show the accounts and addresses that are delayed or blocked for failed logins", Safe: true, Run: a.throttledCommand,
-			Help: "Each node of a cluster counts by itself. An account with an address is counted there alone: the user has logged in from it before."},
-		{Name: "access:unblock", Summary: "forget the failed logins of an account or an address, or end an access:block", Run: a.unblockCommand,
-			Help:      "access:unblock bob@sdn\naccess:unblock 192.0.2.1\naccess:unblock ldapRealm/ann",
-			Arguments: []commands.Argument{{Name: "what", Help: "an account or an address, as access:throttled shows it, or REALM/NAME, as access:blocked does", Required: true}}},
+		{
+			Name:    "access:throttled",
+			Summary: "show the accounts and addresses that are delayed or blocked for failed logins",
+			Safe:    true,
+			Run:     a.throttledCommand,
+			Help:    "Each node of a cluster counts by itself. An account with an address is counted there alone: the user has logged in from it before.",
+		},
+		{
+			Name:    "access:unblock",
+			Summary: "forget the failed logins of an account or an address, or end an access:block",
+			Run:     a.unblockCommand,
+			Help:    "access:unblock bob@sdn\naccess:unblock 192.0.2.1\naccess:unblock ldapRealm/ann",
+			Arguments: []commands.Argument{{
+				Name:     "what",
+				Help:     "an account or an address, as access:throttled shows it, or REALM/NAME, as access:blocked does",
+				Required: true,
+			}},
+		},
 	}
 }
 
 func (a *AAA) throttledCommand(_ context.Context, in *commands.Invocation) error {
-	t := &commands.Table{Empty: "Nothing is delayed or blocked", Columns: []commands.Column{{Title: "Account", Key: "account"}, {Title: "Address", Key: "address"},
-		{Title: "State", Key: "state"}, {Title: "Failures", Key: "failures", Right: true}, {Title: "Until", Key: "until"}}}
+	t := &commands.Table{
+		Empty: "Nothing is delayed or blocked",
+		Columns: []commands.Column{{
+			Title: "Account",
+			Key:   "account",
+		}, {Title: "Address", Key: "address"},
+			{
+				Title: "State",
+				Key:   "state",
+			}, {
+				Title: "Failures",
+				Key:   "failures",
+				Right: true,
+			}, {Title: "Until", Key: "until"}},
+	}
 	for _, o := range a.limiter.Lockouts() {
 		from, until := "", ""
 		if o.From.IsValid() {
@@ -54,5 +80,7 @@ func (a *AAA) unblockCommand(ctx context.Context, in *commands.Invocation) error
 		return fault.New(fault.NotFound, "there are no failed logins of %s", what)
 	}
 	a.recorder.Change(caller.With(ctx, in.Caller), "unblock logins", what)
-	return in.Emit(map[string]string{"unblocked": what}, func() string { return "the failed logins of " + what + " are forgotten\n" })
+	return in.Emit(map[string]string{"unblocked": what}, func() string {
+		return "the failed logins of " + what + " are forgotten\n"
+	})
 }

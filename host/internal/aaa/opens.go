@@ -41,7 +41,9 @@ func (a *AAA) Opens(ctx context.Context, _, path, module, name string) bool {
 
 // namesNode reports whether a segment of a pattern of paths is of a module or a node: MODULE:…, MODULE*, or the node.
 func namesNode(pattern, module, name string) bool {
-	for segment := range strings.FieldsFuncSeq(pattern, func(r rune) bool { return r == '/' || r == '=' || r == ' ' || r == ',' }) {
+	for segment := range strings.FieldsFuncSeq(pattern, func(r rune) bool {
+		return r == '/' || r == '=' || r == ' ' || r == ','
+	}) {
 		literal, _, wild := strings.Cut(segment, "*")
 		switch {
 		case literal == "":

@@ -103,7 +103,9 @@ func (o *Options) setDefaults() {
 	o.RoleDeniedStatus = cmp.Or(o.RoleDeniedStatus, http.StatusUnauthorized)
 	o.Passwords = cmp.Or(o.Passwords, password.Default)
 	if o.Logger == nil {
-		o.Logger = func(name string) *slog.Logger { return slog.Default().With("logger", name) }
+		o.Logger = func(name string) *slog.Logger {
+			return slog.Default().With("logger", name)
+		}
 	}
 	if o.Now == nil {
 		o.Now = time.Now

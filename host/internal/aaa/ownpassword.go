@@ -13,8 +13,16 @@ import (
 
 // ownPassword changes the password of a user who sends the present one. Guesses at that are throttled
 // as all guesses are.
-func (a *AAA) ownPassword(ctx context.Context, user, current, fresh string, from netip.AddrPort) error {
-	l, err := a.authn.Login(ctx, authn.Credentials{User: user, Password: current, Address: from})
+func (a *AAA) ownPassword(
+	ctx context.Context,
+	user, current, fresh string,
+	from netip.AddrPort,
+) error {
+	l, err := a.authn.Login(ctx, authn.Credentials{
+		User:     user,
+		Password: current,
+		Address:  from,
+	})
 	var slow *throttle.BlockedError
 	var silent *authn.UnavailableError
 	switch {
@@ -25,7 +33,11 @@ func (a *AAA) ownPassword(ctx context.Context, user, current, fresh string, from
 	case err != nil:
 		return err
 	case !l.Local:
-		return fault.New(fault.Invalid, "the realm %s stores the password: change it there", l.Realm)
+		return fault.New(
+			fault.Invalid,
+			"the realm %s stores the password: change it there",
+			l.Realm,
+		)
 	case current == fresh:
 		return fault.At(fault.Invalid, "password", "this is the current password; choose another")
 	}

@@ -45,9 +45,20 @@ func compileRealms(f *secini.File, o Options, hasher *password.Hasher) ([]authn.
 			}
 		case class == "" && ob.Name == secini.IniRealm, class == "" && rules.IsBuiltin(ob.Name), rules.IsFilter(class), class == listenerClass, class == matcherClass:
 		case class == "":
-			errs = append(errs, f.Errorf(ob.Line, "%q has properties but no class; write `%s = <class>` before them", ob.Name, ob.Name))
+			errs = append(
+				errs,
+				f.Errorf(
+					ob.Line,
+					"%q has properties but no class; write `%s = <class>` before them",
+					ob.Name,
+					ob.Name,
+				),
+			)
 		case class == localRealm:
-			made[ob.Name] = authn.Realm{Name: ob.Name, Kind: class}
+			made[ob.Name] = authn.Realm{
+				Name: ob.Name,
+				Kind: class,
+			}
 		case slices.Contains(kinds, class):
 			r, err := outsideRealm(f, ob, class, o)
 			if err != nil {
@@ -57,7 +68,10 @@ func compileRealms(f *secini.File, o Options, hasher *password.Hasher) ([]authn.
 		default:
 			err := f.Unknown(ob.Line, "class", class, classes)
 			if strings.HasSuffix(class, "Realm") {
-				err = fmt.Errorf("%w; list a class of your own plugin in aaa.realmKinds of etc/ctl.yaml", err)
+				err = fmt.Errorf(
+					"%w; list a class of your own plugin in aaa.realmKinds of etc/ctl.yaml",
+					err,
+				)
 			}
 			errs = append(errs, err)
 		}
@@ -66,7 +80,11 @@ func compileRealms(f *secini.File, o Options, hasher *password.Hasher) ([]authn.
 	if err != nil {
 		errs = append(errs, err)
 	}
-	made[secini.IniRealm] = authn.Realm{Name: secini.IniRealm, Kind: "IniRealm", Outside: ini}
+	made[secini.IniRealm] = authn.Realm{
+		Name:    secini.IniRealm,
+		Kind:    "IniRealm",
+		Outside: ini,
+	}
 	order, err := realmOrder(f, made)
 	return order, errors.Join(append(errs, err)...)
 }
@@ -74,7 +92,10 @@ func compileRealms(f *secini.File, o Options, hasher *password.Hasher) ([]authn.
 func realmOrder(f *secini.File, made map[string]authn.Realm) ([]authn.Realm, error) {
 	v, given := f.Object("securityManager").Prop("realms")
 	if !given {
-		order := []authn.Realm{{Name: "tokenAuthRealm", Kind: localRealm}}
+		order := []authn.Realm{{
+			Name: "tokenAuthRealm",
+			Kind: localRealm,
+		}}
 		if len(f.Users) > 0 {
 			order = append(order, made[secini.IniRealm])
 		}
@@ -85,7 +106,10 @@ func realmOrder(f *secini.File, made map[string]authn.Realm) ([]authn.Realm, err
 		return nil, err
 	}
 	if len(names) == 0 {
-		return nil, f.Errorf(v.Line, "no realm is named, so no user could log in; write `securityManager.realms = $tokenAuthRealm`")
+		return nil, f.Errorf(
+			v.Line,
+			"no realm is named, so no user could log in; write `securityManager.realms = $tokenAuthRealm`",
+		)
 	}
 	var order []authn.Realm
 	for _, n := range names {
@@ -102,15 +126,27 @@ func realmOrder(f *secini.File, made map[string]authn.Realm) ([]authn.Realm, err
 }
 
 func outsideRealm(f *secini.File, ob *secini.Object, class string, o Options) (authn.Realm, error) {
-	c := realm.Config{Name: ob.Name, Kind: class, Properties: map[string]realm.Property{}}
+	c := realm.Config{
+		Name:       ob.Name,
+		Kind:       class,
+		Properties: map[string]realm.Property{},
+	}
 	facts := factsOf(class)
-	r := authn.Realm{Name: ob.Name, Kind: class, Directory: facts.directory}
+	r := authn.Realm{
+		Name:      ob.Name,
+		Kind:      class,
+		Directory: facts.directory,
+	}
 	for _, p := range ob.Props {
 		text := p.Value.Text()
 		if p.Name == "timeout" { // ours: every outside call has a deadline
 			ms, err := strconv.Atoi(text)
 			if err != nil || ms < 1 || ms > 60_000 {
-				return r, f.Errorf(p.Value.Line, "%s.timeout takes milliseconds, 1 to 60000", ob.Name)
+				return r, f.Errorf(
+					p.Value.Line,
+					"%s.timeout takes milliseconds, 1 to 60000",
+					ob.Name,
+				)
 			}
 			r.Timeout = time.Duration(ms) * time.Millisecond
 			continue
@@ -118,12 +154,19 @@ func outsideRealm(f *secini.File, ob *secini.Object, class string, o Options) (a
 		if p.Name == "parallel" { // ours, too
 			n, err := strconv.Atoi(text)
 			if err != nil || n < 1 || n > 1000 {
-				return r, f.Errorf(p.Value.Line, "%s.parallel takes the number of logins that the realm checks at the same time, 1 to 1000", ob.Name)
+				return r, f.Errorf(
+					p.Value.Line,
+					"%s.parallel takes the number of logins that the realm checks at the same time, 1 to 1000",
+					ob.Name,
+				)
 			}
 			r.Places = make(chan struct{}, n)
 			continue
 		}
-		prop := realm.Property{Value: text, Origin: fmt.Sprintf("%s:%d", f.Name, p.Value.Line)}
+		prop := realm.Property{
+			Value:  text,
+			Origin: fmt.Sprintf("%s:%d", f.Name, p.Value.Line),
+		}
 		var err error
 		if prop.List, err = f.List(p.Value); err != nil {
 			return r, err
@@ -142,6 +185,11 @@ func outsideRealm(f *secini.File, ob *secini.Object, class string, o Options) (a
 	if o.Realms != nil {
 		r.Epoch = func() uint64 { return o.Realms.Epoch(class) }
 	}
-	r.Outside = &late{config: c, source: o.Realms, log: o.Logger("org.ctl.aaa"), now: o.Now}
+	r.Outside = &late{
+		config: c,
+		source: o.Realms,
+		log:    o.Logger("org.ctl.aaa"),
+		now:    o.Now,
+	}
 	return r, nil
 }

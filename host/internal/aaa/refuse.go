@@ -33,14 +33,32 @@ func (a *AAA) refuseRequest(w http.ResponseWriter, r *http.Request, v rules.Verd
 		a.answerRefusal(w, r, http.StatusBadRequest, "", "a rule refuses this form of path")
 	case v == rules.Busy:
 		w.Header().Set("Retry-After", strconv.Itoa(e.retry))
-		a.answerRefusal(w, r, http.StatusTooManyRequests, "", "too many failed logins; try again later")
+		a.answerRefusal(
+			w,
+			r,
+			http.StatusTooManyRequests,
+			"",
+			"too many failed logins; try again later",
+		)
 	case v == rules.Unknown:
 		w.Header().Set("Retry-After", strconv.Itoa(e.retry))
-		a.answerRefusal(w, r, http.StatusServiceUnavailable, "", "the login cannot be verified now: a realm does not answer")
+		a.answerRefusal(
+			w,
+			r,
+			http.StatusServiceUnavailable,
+			"",
+			"the login cannot be verified now: a realm does not answer",
+		)
 	case e.demand != "":
 		a.answerRefusal(w, r, http.StatusForbidden, "", e.demand)
 	case v == rules.Denied:
-		a.answerRefusal(w, r, a.o.RoleDeniedStatus, reasonRole, "this needs a role or permission that the user does not have"+a.describeRoleRule(r))
+		a.answerRefusal(
+			w,
+			r,
+			a.o.RoleDeniedStatus,
+			reasonRole,
+			"this needs a role or permission that the user does not have"+a.describeRoleRule(r),
+		)
 	case isPageRequest(r) && r.Header.Get("Authorization") == "" && a.o.Page != nil:
 		w.Header().Set("Cache-Control", "no-store")
 		http.Redirect(w, r, "/login?next="+url.QueryEscape(r.URL.RequestURI()), http.StatusSeeOther)
@@ -92,7 +110,12 @@ func isPageRequest(r *http.Request) bool {
 	return r.Method == http.MethodGet && strings.HasPrefix(r.Header.Get("Accept"), "text/html")
 }
 
-func (a *AAA) answerRefusal(w http.ResponseWriter, r *http.Request, status int, reason, text string) {
+func (a *AAA) answerRefusal(
+	w http.ResponseWriter,
+	r *http.Request,
+	status int,
+	reason, text string,
+) {
 	if a.o.Page != nil && isPageRequest(r) {
 		w.Header().Set("Cache-Control", "no-store")
 		a.o.Page(w, r, status, text)

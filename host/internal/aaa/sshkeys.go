@@ -25,9 +25,21 @@ const maxKeysFile = 1 << 20
 const fileClock = 50 * time.Millisecond
 
 // Key returns the user of a login by an SSH key. A key is data of the identity: it ends with its user.
-func (c *Console) Key(ctx context.Context, user string, key ssh.PublicKey, address string) (caller.Caller, error) {
+func (c *Console) Key(
+	ctx context.Context,
+	user string,
+	key ssh.PublicKey,
+	address string,
+) (caller.Caller, error) {
 	id := user + "@" + identity.SDN
-	c.a.takeKeys(caller.With(ctx, caller.Caller{User: user, Domain: identity.SDN, Address: address}), user)
+	c.a.takeKeys(
+		caller.With(ctx, caller.Caller{
+			User:    user,
+			Domain:  identity.SDN,
+			Address: address,
+		}),
+		user,
+	)
 	p, err := c.a.identity.ByKey(ctx, id, key)
 	if err != nil {
 		return caller.Caller{}, err
@@ -51,7 +63,12 @@ func (a *AAA) takeKeys(ctx context.Context, user string) {
 	}
 	log := a.log.With("file", file)
 	if err != nil || !info.Mode().IsRegular() || info.Mode().Perm()&0o022 != 0 {
-		log.WarnContext(ctx, "a file of SSH keys is not read: it must be a regular file that only its owner may write (chmod go-w)", "error", err)
+		log.WarnContext(
+			ctx,
+			"a file of SSH keys is not read: it must be a regular file that only its owner may write (chmod go-w)",
+			"error",
+			err,
+		)
 		return
 	}
 	id := user + "@" + identity.SDN
@@ -76,11 +93,24 @@ func (a *AAA) takeKeys(ctx context.Context, user string) {
 		}
 	}
 	// Renamed, so that it is taken over once and ends with the user.
-	if err := os.Rename(file, filepath.Join(a.o.KeysDir, "."+user+".taken-"+a.o.Now().UTC().Format("20060102T150405"))); err != nil {
-		log.WarnContext(ctx, "a file of SSH keys was taken over and cannot be renamed", "error", err)
+	if err := os.Rename(
+		file,
+		filepath.Join(a.o.KeysDir, "."+user+".taken-"+a.o.Now().UTC().Format("20060102T150405")),
+	); err != nil {
+		log.WarnContext(
+			ctx,
+			"a file of SSH keys was taken over and cannot be renamed",
+			"error",
+			err,
+		)
 		return
 	}
-	log.InfoContext(ctx, "a file of SSH keys was taken over into the identities; access:key-list shows them", "user", user)
+	log.InfoContext(
+		ctx,
+		"a file of SSH keys was taken over into the identities; access:key-list shows them",
+		"user",
+		user,
+	)
 }
 
 // takeAllKeys does so for the files of all users, at the start.
@@ -99,16 +129,44 @@ func (a *AAA) takeAllKeys(ctx context.Context) {
 
 // keyCommands are access:key-add, -list and -remove, for administrators.
 func (a *AAA) keyCommands() []commands.Command {
-	user := commands.Argument{Name: "user", Help: "NAME or NAME@DOMAIN", Required: true}
+	user := commands.Argument{
+		Name:     "user",
+		Help:     "NAME or NAME@DOMAIN",
+		Required: true,
+	}
 	return []commands.Command{
-		{Name: "access:key-add", Summary: "give a user an SSH key to log in with", Run: a.keyAddCommand,
-			Help:      "The key is a line of OpenSSH's form, such as that of ~/.ssh/id_ed25519.pub, in quotes. It ends with its user.\naccess:key-add bob \"ssh-ed25519 AAAAC3Nz… bob@laptop\"",
-			Arguments: []commands.Argument{user, {Name: "key", Help: "the public key, a line in quotes", Required: true}}},
-		{Name: "access:key-list", Summary: "show the SSH keys of a user, or of all", Safe: true, Run: a.keyListCommand,
-			Arguments: []commands.Argument{{Name: "user", Help: "NAME or NAME@DOMAIN; absent = all"}}},
-		{Name: "access:key-remove", Summary: "take an SSH key from a user", Run: a.keyRemoveCommand,
-			Help:      "The connections that were made with it end within seconds.\naccess:key-remove bob SHA256:…",
-			Arguments: []commands.Argument{user, {Name: "key", Help: "its fingerprint", Required: true}}},
+		{
+			Name:    "access:key-add",
+			Summary: "give a user an SSH key to log in with",
+			Run:     a.keyAddCommand,
+			Help:    "The key is a line of OpenSSH's form, such as that of ~/.ssh/id_ed25519.pub, in quotes. It ends with its user.\naccess:key-add bob \"ssh-ed25519 AAAAC3Nz… bob@laptop\"",
+			Arguments: []commands.Argument{user, {
+				Name:     "key",
+				Help:     "the public key, a line in quotes",
+				Required: true,
+			}},
+		},
+		{
+			Name:    "access:key-list",
+			Summary: "show the SSH keys of a user, or of all",
+			Safe:    true,
+			Run:     a.keyListCommand,
+			Arguments: []commands.Argument{{
+				Name: "user",
+				Help: "NAME or NAME@DOMAIN; absent = all",
+			}},
+		},
+		{
+			Name:    "access:key-remove",
+			Summary: "take an SSH key from a user",
+			Run:     a.keyRemoveCommand,
+			Help:    "The connections that were made with it end within seconds.\naccess:key-remove bob SHA256:…",
+			Arguments: []commands.Argument{user, {
+				Name:     "key",
+				Help:     "its fingerprint",
+				Required: true,
+			}},
+		},
 	}
 }
 
@@ -124,7 +182,9 @@ func (a *AAA) keyAddCommand(ctx context.Context, in *commands.Invocation) error 
 	if err != nil {
 		return err
 	}
-	return in.Emit(k, func() string { return "the key " + k.Fingerprint + " may log in\n" })
+	return in.Emit(k, func() string {
+		return "the key " + k.Fingerprint + " may log in\n"
+	})
 }
 
 func (a *AAA) keyRemoveCommand(ctx context.Context, in *commands.Invocation) error {
@@ -132,7 +192,9 @@ func (a *AAA) keyRemoveCommand(ctx context.Context, in *commands.Invocation) err
 	if err != nil {
 		return err
 	}
-	return in.Emit(map[string]string{"removed": in.Arg("key")}, func() string { return "the key may not log in any more\n" })
+	return in.Emit(map[string]string{"removed": in.Arg("key")}, func() string {
+		return "the key may not log in any more\n"
+	})
 }
 
 func (a *AAA) keyListCommand(ctx context.Context, in *commands.Invocation) error {
@@ -148,8 +210,20 @@ func (a *AAA) keyListCommand(ctx context.Context, in *commands.Invocation) error
 			ids = append(ids, u.ID())
 		}
 	}
-	t := &commands.Table{Empty: "No keys", Columns: []commands.Column{{Title: "User", Key: "user"}, {Title: "Fingerprint", Key: "fingerprint"},
-		{Title: "Type", Key: "type"}, {Title: "Comment", Key: "comment"}, {Title: "Added", Key: "added"}}}
+	t := &commands.Table{
+		Empty: "No keys",
+		Columns: []commands.Column{{
+			Title: "User",
+			Key:   "user",
+		}, {Title: "Fingerprint", Key: "fingerprint"},
+			{
+				Title: "Type",
+				Key:   "type",
+			}, {
+				Title: "Comment",
+				Key:   "comment",
+			}, {Title: "Added", Key: "added"}},
+	}
 	for _, id := range ids {
 		keys, err := a.identity.Keys(ctx, id)
 		if err != nil {

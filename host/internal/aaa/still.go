@@ -39,7 +39,10 @@ func (a *AAA) withRecheck(ctx context.Context, q rules.Request, l *authn.Login) 
 			}
 			q.Caller.Roles = now.Roles
 		}
-		return a.decideRequest(&env{aaa: a, ctx: ctx}, &q) == rules.Pass
+		return a.decideRequest(&env{
+			aaa: a,
+			ctx: ctx,
+		}, &q) == rules.Pass
 	})
 }
 

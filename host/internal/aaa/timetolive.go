@@ -44,12 +44,22 @@ func timeToLive(name string, data []byte) (time.Duration, error) {
 			return 0, fmt.Errorf("%s:%d: timeToLive: %w", name, line, err)
 		}
 		if found != 0 {
-			return 0, fmt.Errorf("%s:%d: timeToLive is already set at line %d; remove one of them", name, line, found)
+			return 0, fmt.Errorf(
+				"%s:%d: timeToLive is already set at line %d; remove one of them",
+				name,
+				line,
+				found,
+			)
 		}
 		found = line
 		ms, err := strconv.ParseInt(strings.TrimSpace(text), 10, 64)
 		if err != nil || ms < 1 || ms > maxTimeToLive.Milliseconds() {
-			return 0, fmt.Errorf("%s:%d: timeToLive takes milliseconds, 1 to %d", name, line, maxTimeToLive.Milliseconds())
+			return 0, fmt.Errorf(
+				"%s:%d: timeToLive takes milliseconds, 1 to %d",
+				name,
+				line,
+				maxTimeToLive.Milliseconds(),
+			)
 		}
 		ttl = time.Duration(ms) * time.Millisecond
 	}

@@ -42,10 +42,21 @@ func (a *AAA) keepTrust(ctx context.Context, l *throttle.Limiter) error {
 		if err == nil {
 			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), trustWrite)
 			defer cancel()
-			_, err = a.o.Store.Commit(ctx, datastore.Txn{Ops: []datastore.Op{datastore.Put(trustNamespace, t.User+"\x00"+t.From.String(), value)}})
+			_, err = a.o.Store.Commit(
+				ctx,
+				datastore.Txn{Ops: []datastore.Op{datastore.Put(
+					trustNamespace,
+					t.User+"\x00"+t.From.String(),
+					value,
+				)}},
+			)
 		}
 		if err != nil {
-			a.log.Warn("where a user has logged in from is not kept: after a restart guesses may delay the user there", "error", err)
+			a.log.Warn(
+				"where a user has logged in from is not kept: after a restart guesses may delay the user there",
+				"error",
+				err,
+			)
 		}
 	})
 	return err

@@ -18,9 +18,13 @@ import (
 // servedPaths are the paths that the controller serves itself, by their first segment, with the second; nil = all below it.
 func servedPaths() map[string][]string {
 	out := map[string][]string{
-		"restconf": {"config", "operational", "data", "operations", "modules", "streams", "yang-library-version"},
-		"rests":    {"config", "operational", "data", "ds", "operations", "modules", "streams", "yang-library-version"},
-		"web":      nil, "apidoc": nil, "yangui": nil, ".well-known": nil, "operations": nil,
+		"restconf":    {"config", "operational", "data", "operations", "modules", "streams", "yang-library-version"},
+		"rests":       {"config", "operational", "data", "ds", "operations", "modules", "streams", "yang-library-version"},
+		"web":         nil,
+		"apidoc":      nil,
+		"yangui":      nil,
+		".well-known": nil,
+		"operations":  nil,
 	}
 	for _, plugin := range shippedPlugins() {
 		for _, r := range plugin.Routes {
@@ -39,8 +43,14 @@ func servedPaths() map[string][]string {
 
 // servlets are paths relative to upstream's servlets, as its own file has them, and where they are here.
 var servlets = map[string]string{
-	"v1": "/auth", "token": "/oauth2", "revoke": "/oauth2", "config": "/restconf", "operational": "/restconf", "modules": "/restconf",
-	"streams": "/restconf", "data": "/rests",
+	"v1":          "/auth",
+	"token":       "/oauth2",
+	"revoke":      "/oauth2",
+	"config":      "/restconf",
+	"operational": "/restconf",
+	"modules":     "/restconf",
+	"streams":     "/restconf",
+	"data":        "/rests",
 }
 
 // Warnings lists what in a valid sec.ini may not mean what its author thinks; each with file, line and
@@ -76,7 +86,14 @@ type warner struct {
 }
 
 func (w *warner) warn(line int, format string, args ...any) {
-	w.out = append(w.out, &secini.Error{File: w.f.Name, Line: line, Text: fmt.Sprintf(format, args...)})
+	w.out = append(
+		w.out,
+		&secini.Error{
+			File: w.f.Name,
+			Line: line,
+			Text: fmt.Sprintf(format, args...),
+		},
+	)
 }
 
 // warnUnreachable warns of a rule for paths that nothing is served at.
@@ -84,7 +101,12 @@ func (w *warner) warnUnreachable(i int) {
 	r := &w.set.Rules()[i]
 	text := r.Pattern.String()
 	if !strings.HasPrefix(text, "/") {
-		w.warn(r.Line, "%s does not begin with a slash; it is read as /%s, which Shiro would match with nothing: write that", text, strings.TrimPrefix(text, "*"))
+		w.warn(
+			r.Line,
+			"%s does not begin with a slash; it is read as /%s, which Shiro would match with nothing: write that",
+			text,
+			strings.TrimPrefix(text, "*"),
+		)
 	}
 	first, ok := r.Pattern.Literal(0)
 	if !ok {
@@ -94,22 +116,50 @@ func (w *warner) warnUnreachable(i int) {
 	second, known := served[first]
 	switch s, literal := r.Pattern.Literal(1); {
 	case !known && servlets[first] != "":
-		w.warn(r.Line, "%s matches nothing here: rules are for full paths; write %s%s = %s", text, servlets[first], withLeadingSlash(text), r.Text)
+		w.warn(
+			r.Line,
+			"%s matches nothing here: rules are for full paths; write %s%s = %s",
+			text,
+			servlets[first],
+			withLeadingSlash(text),
+			r.Text,
+		)
 	case !known:
-		w.warn(r.Line, "%s matches nothing unless a plugin serves paths below /%s%s", text, first, nearest.Hint(first, slices.Sorted(maps.Keys(served))))
+		w.warn(
+			r.Line,
+			"%s matches nothing unless a plugin serves paths below /%s%s",
+			text,
+			first,
+			nearest.Hint(first, slices.Sorted(maps.Keys(served))),
+		)
 	case literal && second != nil && !slices.Contains(second, s):
-		w.warn(r.Line, "%s matches nothing: below /%s there are %s only%s", text, first, strings.Join(second, ", "), nearest.Hint(s, second))
+		w.warn(
+			r.Line,
+			"%s matches nothing: below /%s there are %s only%s",
+			text,
+			first,
+			strings.Join(second, ", "),
+			nearest.Hint(s, second),
+		)
 	}
 }
 
-func withLeadingSlash(pattern string) string { return "/" + strings.TrimPrefix(pattern, "/") }
+func withLeadingSlash(pattern string) string {
+	return "/" + strings.TrimPrefix(pattern, "/")
+}
 
 // warnShadowed warns of a rule that never decides.
 func (w *warner) warnShadowed(i int) {
 	all := w.set.Rules()
 	for j := range i {
 		if all[j].Pattern.Covers(all[i].Pattern) {
-			w.warn(all[i].Line, "%s is never reached: line %d, %s, matches all of it before; put this line above that one", all[i].Pattern, all[j].Line, all[j].Pattern)
+			w.warn(
+				all[i].Line,
+				"%s is never reached: line %d, %s, matches all of it before; put this line above that one",
+				all[i].Pattern,
+				all[j].Line,
+				all[j].Pattern,
+			)
 			return
 		}
 	}
@@ -119,12 +169,27 @@ func (w *warner) warnShadowed(i int) {
 func (w *warner) warnMissingLogin(i int) {
 	r := &w.set.Rules()[i]
 	if name := r.NeedsLogin(); name != "" {
-		w.warn(r.Line, "%s rejects every request: no filter before it requires a login; write %s = authcBasic, %s", name, r.Pattern, r.Text)
+		w.warn(
+			r.Line,
+			"%s rejects every request: no filter before it requires a login; write %s = authcBasic, %s",
+			name,
+			r.Pattern,
+			r.Text,
+		)
 	}
 	for _, u := range w.f.URLs {
 		for _, fl := range u.Filters {
-			if u.Line == r.Line && strings.Contains(strings.ToLower(fl.Name), "role") && slices.ContainsFunc(fl.Args, func(a string) bool { return strings.Contains(a, ",") }) {
-				w.warn(u.Line, "roles in one pair of quotes are several roles, as in Shiro; write %s[%s]", fl.Name, strings.Join(fl.Args, ", "))
+			if u.Line == r.Line &&
+				strings.Contains(strings.ToLower(fl.Name), "role") &&
+				slices.ContainsFunc(fl.Args, func(a string) bool {
+					return strings.Contains(a, ",")
+				}) {
+				w.warn(
+					u.Line,
+					"roles in one pair of quotes are several roles, as in Shiro; write %s[%s]",
+					fl.Name,
+					strings.Join(fl.Args, ", "),
+				)
 			}
 		}
 	}
@@ -149,7 +214,11 @@ func (w *warner) warnWeakerAddress(i int) {
 		if other == r || other != nil && isWeakerRule(other.Text, r.Text) {
 			continue
 		}
-		rest := strings.SplitN(strings.TrimPrefix(withLeadingSlash(r.Pattern.String()), "/"), "/", depth+1)
+		rest := strings.SplitN(
+			strings.TrimPrefix(withLeadingSlash(r.Pattern.String()), "/"),
+			"/",
+			depth+1,
+		)
 		list := reqpath.Of(root, nil).Canonical()
 		if len(rest) > depth {
 			list += "/" + rest[depth]
@@ -174,7 +243,9 @@ func isWeakerRule(text, than string) bool {
 		if f == "dynamicAuthorization" && closes {
 			continue
 		}
-		if f != "anon" && f != "noSessionCreation" && !slices.Contains(strings.Split(than, ", "), f) {
+		if f != "anon" &&
+			f != "noSessionCreation" &&
+			!slices.Contains(strings.Split(than, ", "), f) {
 			return false
 		}
 	}
@@ -208,7 +279,13 @@ func (w *warner) warnOpenPaths() {
 		a := &AAA{rules: w.set}
 		passes := true
 		for _, one := range append(a.otherAddresses(p, ""), p) {
-			q := rules.Request{HTTP: &http.Request{Method: s.method, Header: http.Header{}}, Path: one}
+			q := rules.Request{
+				HTTP: &http.Request{
+					Method: s.method,
+					Header: http.Header{},
+				},
+				Path: one,
+			}
 			q.Caller.Roles = []string{"user"}
 			passes = passes && w.set.Decide(e, &q) == rules.Pass
 		}
@@ -225,7 +302,13 @@ func (w *warner) warnOpenPaths() {
 		what[at], propose[at] = append(what[at], s.what), append(propose[at], s.propose)
 	}
 	for _, at := range places {
-		w.warn(at.line, "%s may change %s, unless a policy forbids it; put above this line: %s", at.who, strings.Join(what[at], ", "), strings.Join(propose[at], "; "))
+		w.warn(
+			at.line,
+			"%s may change %s, unless a policy forbids it; put above this line: %s",
+			at.who,
+			strings.Join(what[at], ", "),
+			strings.Join(propose[at], "; "),
+		)
 	}
 }
 
@@ -237,7 +320,9 @@ func (e *anyUser) Authenticate(r *rules.Request, _ rules.Schemes) (rules.Verdict
 	return rules.Pass, true
 }
 
-func (e *anyUser) Dynamic(*rules.Request) rules.Verdict { return rules.Pass }
+func (e *anyUser) Dynamic(*rules.Request) rules.Verdict {
+	return rules.Pass
+}
 
 // warnGroupNames warns of keys of a groupRolesMap that cannot be the DN of a group.
 func (w *warner) warnGroupNames() {

@@ -50,7 +50,11 @@ func OtherNames(now *restconf.Installed, data bool, below []reqpath.Segment) [][
 // actionName is the last segment of an action's path, with its other spellings: the module may be left out as it may below
 // the top of data.
 func actionName(r *yang.RPC, aliases *yang.AliasIndex) reqpath.Segment {
-	s := reqpath.Segment{Raw: r.Name, Decoded: r.Name, Also: []string{r.Module + ":" + r.Name}}
+	s := reqpath.Segment{
+		Raw:     r.Name,
+		Decoded: r.Name,
+		Also:    []string{r.Module + ":" + r.Name},
+	}
 	for _, m := range aliases.Names(r.Module) {
 		s.Also = append(s.Also, m+":"+r.Name)
 	}
@@ -75,11 +79,20 @@ func keyForms(path tree.Path) int {
 // written writes a path with a name for its top, and the other spellings of that. Keys follow an equals sign or, as the
 // older controllers have it, stand as segments: a bit of keys for each list. Below the top the module may
 // be left out where it is that of the node above (RFC 8040 section 3.5.3), and always in ours.
-func written(path tree.Path, top string, bare []string, keys int, aliases *yang.AliasIndex) []reqpath.Segment {
+func written(
+	path tree.Path,
+	top string,
+	bare []string,
+	keys int,
+	aliases *yang.AliasIndex,
+) []reqpath.Segment {
 	out := make([]reqpath.Segment, 0, len(path))
 	lists := 0
 	for i, step := range path {
-		s := reqpath.Segment{Raw: step.Node.Name, Decoded: step.Node.Name}
+		s := reqpath.Segment{
+			Raw:     step.Node.Name,
+			Decoded: step.Node.Name,
+		}
 		if i == 0 {
 			s.Raw, s.Decoded, s.Also = top, top, append([]string(nil), bare...)
 		} else {
@@ -97,7 +110,10 @@ func written(path tree.Path, top string, bare []string, keys int, aliases *yang.
 		if asSegments {
 			out = append(out, s)
 			for _, k := range step.Keys {
-				out = append(out, reqpath.Segment{Raw: tree.EscapeKey(k), Decoded: k})
+				out = append(out, reqpath.Segment{
+					Raw:     tree.EscapeKey(k),
+					Decoded: k,
+				})
 			}
 			continue
 		}
@@ -132,7 +148,10 @@ func otherRPCs(now *restconf.Installed, name reqpath.Segment) [][]reqpath.Segmen
 	for _, m := range append(now.Aliases.Names(module), module) {
 		for _, r := range append(now.Aliases.RPCNames(module, rpc), rpc) {
 			if other := m + ":" + r; other != name.Decoded {
-				out = append(out, []reqpath.Segment{{Raw: other, Decoded: other}})
+				out = append(out, []reqpath.Segment{{
+					Raw:     other,
+					Decoded: other,
+				}})
 			}
 		}
 	}

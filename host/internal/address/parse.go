@@ -41,7 +41,12 @@ func Parse(now *restconf.Installed, p reqpath.Path) Address {
 		return Address{Kind: Tree}
 	}
 	last := path[len(path)-1]
-	return Address{Kind: Tree, Module: path[0].Node.Module, Node: last.Node.Name, Keys: last.Keys}
+	return Address{
+		Kind:   Tree,
+		Module: path[0].Node.Module,
+		Node:   last.Node.Name,
+		Keys:   last.Keys,
+	}
 }
 
 // operationBelow is the last segment of the path of an operation.

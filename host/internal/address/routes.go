@@ -23,7 +23,10 @@ func routeQueries(manifests []*pluginv1.Manifest) []routeQuery {
 	for _, m := range manifests {
 		for _, r := range m.Routes {
 			for _, p := range r.Parameters {
-				segment := reqpath.Segment{Raw: p.Segment, Decoded: p.Segment}
+				segment := reqpath.Segment{
+					Raw:     p.Segment,
+					Decoded: p.Segment,
+				}
 				out = append(out, routeQuery{segmentsOf(r.Path), p.Name, segment})
 			}
 		}
@@ -53,7 +56,10 @@ func (r routeQuery) addresses(p reqpath.Path, query url.Values) (out []reqpath.P
 	for _, name := range query[r.parameter] {
 		named := append(slices.Clone(r.base), r.segment)
 		for part := range strings.SplitSeq(name, "/") {
-			named = append(named, reqpath.Segment{Raw: url.PathEscape(part), Decoded: part})
+			named = append(named, reqpath.Segment{
+				Raw:     url.PathEscape(part),
+				Decoded: part,
+			})
 		}
 		out = append(out, reqpath.Of(named, below))
 	}
@@ -83,7 +89,10 @@ type Routes struct {
 
 // NewRoutes collects them from manifests.
 func NewRoutes(manifests []*pluginv1.Manifest) Routes {
-	return Routes{aliases: routeAliases(manifests), queries: routeQueries(manifests)}
+	return Routes{
+		aliases: routeAliases(manifests),
+		queries: routeQueries(manifests),
+	}
 }
 
 // maxRoutes bounds the addresses of one thing that a plugin serves.
@@ -125,5 +134,7 @@ func replaced(p reqpath.Path, from, to []reqpath.Segment) (reqpath.Path, bool) {
 }
 
 func known(all []reqpath.Path, p reqpath.Path) bool {
-	return slices.ContainsFunc(all, func(one reqpath.Path) bool { return one.Canonical() == p.Canonical() })
+	return slices.ContainsFunc(all, func(one reqpath.Path) bool {
+		return one.Canonical() == p.Canonical()
+	})
 }

@@ -61,9 +61,23 @@ func (n *Node) carryTo(ctx context.Context, id string, queue *events.Subscriptio
 		call, cancel := context.WithTimeout(ctx, eventTime)
 		if err = n.askNode(call, id, methodEvent, e, &struct{}{}); err != nil {
 			lost++
-			n.o.Log.Debug("an event did not reach another node", "node", id, "stream", e.Stream, "error", err)
+			n.o.Log.Debug(
+				"an event did not reach another node",
+				"node",
+				id,
+				"stream",
+				e.Stream,
+				"error",
+				err,
+			)
 		} else if lost > 0 {
-			n.o.Log.Warn("events for the subscribers of another node are lost", "node", id, "events", lost)
+			n.o.Log.Warn(
+				"events for the subscribers of another node are lost",
+				"node",
+				id,
+				"events",
+				lost,
+			)
 			lost = 0
 		}
 		cancel()

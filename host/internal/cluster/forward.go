@@ -37,7 +37,9 @@ func retryLaterError(format string, args ...any) error {
 // its role. A call is forwarded once. When the node refuses it unseen or is not reached,
 // the role is looked up once more; a call that may have begun is repeated only when it is
 // safe.
-func (n *Node) Conn(name, node string) grpc.ClientConnInterface { return forwarder{n, name, node} }
+func (n *Node) Conn(name, node string) grpc.ClientConnInterface {
+	return forwarder{n, name, node}
+}
 
 type forwarder struct {
 	n      *Node
@@ -54,7 +56,12 @@ type target struct {
 
 // NewStream implements grpc.ClientConnInterface. A stream that has begun is not repeated;
 // it ends when the role goes to another node.
-func (f forwarder) NewStream(ctx context.Context, desc *grpc.StreamDesc, method string, opts ...grpc.CallOption) (grpc.ClientStream, error) {
+func (f forwarder) NewStream(
+	ctx context.Context,
+	desc *grpc.StreamDesc,
+	method string,
+	opts ...grpc.CallOption,
+) (grpc.ClientStream, error) {
 	t, err := f.findTarget(ctx, 0)
 	if err != nil && t.role.Epoch != 0 {
 		t, err = f.findTarget(ctx, t.role.Epoch)
@@ -92,7 +99,12 @@ func (s *forwardedStream) RecvMsg(m any) error {
 }
 
 // Invoke implements grpc.ClientConnInterface. It makes the call, and a second time where that is right.
-func (f forwarder) Invoke(ctx context.Context, method string, args, reply any, opts ...grpc.CallOption) error {
+func (f forwarder) Invoke(
+	ctx context.Context,
+	method string,
+	args, reply any,
+	opts ...grpc.CallOption,
+) error {
 	not := datastore.Revision(0) // an epoch that was tried in vain
 	var err error
 	for range 2 {
@@ -124,7 +136,11 @@ func (f forwarder) Invoke(ctx context.Context, method string, args, reply any, o
 			return f.callError(err, trailer)
 		}
 		if gone && !refused && !plugin.IsSafe(ctx) {
-			return retryLaterError("node %s ended or lost plugin %s during the call; it is not known whether the call was carried out", t.role.Node, f.plugin)
+			return retryLaterError(
+				"node %s ended or lost plugin %s during the call; it is not known whether the call was carried out",
+				t.role.Node,
+				f.plugin,
+			)
 		}
 		not = t.role.Epoch
 	}
@@ -134,10 +150,18 @@ func (f forwarder) Invoke(ctx context.Context, method string, args, reply any, o
 // callError is the error of a call as the user gets it.
 func (f forwarder) callError(err error, trailer metadata.MD) error {
 	if seconds, e := strconv.Atoi(firstMetadataValue(trailer, metaRetry)); e == nil {
-		return plugin.Unavailable(time.Duration(seconds)*time.Second, "%s", status.Convert(err).Message())
+		return plugin.Unavailable(
+			time.Duration(seconds)*time.Second,
+			"%s",
+			status.Convert(err).Message(),
+		)
 	}
 	if status.Code(err) == codes.Unavailable && len(status.Convert(err).Details()) == 0 {
-		return retryLaterError("plugin %s runs on another node, which does not answer: %s", f.plugin, status.Convert(err).Message())
+		return retryLaterError(
+			"plugin %s runs on another node, which does not answer: %s",
+			f.plugin,
+			status.Convert(err).Message(),
+		)
 	}
 	return err
 }
@@ -153,7 +177,10 @@ func (f forwarder) findTarget(ctx context.Context, not datastore.Revision) (targ
 	defer cancel()
 	if f.node != "" {
 		c, err := f.n.dialNode(ctx, f.node)
-		return target{role: lease.Role{Node: f.node}, conn: c}, err
+		return target{
+			role: lease.Role{Node: f.node},
+			conn: c,
+		}, err
 	}
 	role := plugin.RolePrefix + f.plugin
 	for {
@@ -173,7 +200,11 @@ func (f forwarder) findTarget(ctx context.Context, not datastore.Revision) (targ
 		case <-changed:
 		case <-time.After(100 * time.Millisecond): // this node has the role, and the plugin is being started
 		case <-ctx.Done():
-			return target{}, retryLaterError("no node runs plugin %s at present: the role %s is handed over", f.plugin, role)
+			return target{}, retryLaterError(
+				"no node runs plugin %s at present: the role %s is handed over",
+				f.plugin,
+				role,
+			)
 		}
 	}
 }
@@ -255,7 +286,10 @@ func (n *Node) peerConn(id string) (*grpc.ClientConn, error) {
 		return nil, retryLaterError("node %s has left the cluster", id)
 	}
 	if node.Address == "" {
-		return nil, retryLaterError("node %s takes no calls of other nodes: cluster.listen is off there", id)
+		return nil, retryLaterError(
+			"node %s takes no calls of other nodes: cluster.listen is off there",
+			id,
+		)
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -278,7 +312,10 @@ func (n *Node) peerConn(id string) (*grpc.ClientConn, error) {
 	}
 	conn, err := grpc.NewClient("passthrough:///"+node.Address, wire.DialOptions(
 		grpc.WithTransportCredentials(n.clientTLS(node)), grpc.WithDisableServiceConfig(), grpc.WithDisableRetry(),
-		grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: 10 * time.Second, Timeout: 3 * time.Second}))...)
+		grpc.WithKeepaliveParams(keepalive.ClientParameters{
+			Time:    10 * time.Second,
+			Timeout: 3 * time.Second,
+		}))...)
 	if err != nil {
 		return nil, fault.Wrap(fault.Unavailable, err, "node %s: %v", id, err)
 	}

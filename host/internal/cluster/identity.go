@@ -51,9 +51,17 @@ func OpenIdentity(dir home.Dir) (Identity, error) {
 		err = fmt.Errorf("its certificate is for %q", c.Leaf.Subject.CommonName)
 	}
 	if err != nil {
-		return Identity{}, fmt.Errorf("%s is not the identity of a node: %w; restore it from a backup, or remove it: the node then gets a new one", path, err)
+		return Identity{}, fmt.Errorf(
+			"%s is not the identity of a node: %w; restore it from a backup, or remove it: the node then gets a new one",
+			path,
+			err,
+		)
 	}
-	return Identity{ID: c.Leaf.Subject.CommonName, Fingerprint: certFingerprint(c.Leaf), certificate: c}, nil
+	return Identity{
+		ID:          c.Leaf.Subject.CommonName,
+		Fingerprint: certFingerprint(c.Leaf),
+		certificate: c,
+	}, nil
 }
 
 func certFingerprint(c *x509.Certificate) string {
@@ -77,10 +85,12 @@ func newIdentity() ([]byte, error) {
 	}
 	// Its expiry is not checked: the record in the store says which certificate is accepted.
 	template := &x509.Certificate{
-		SerialNumber: serial, Subject: pkix.Name{CommonName: "node-" + hex.EncodeToString(id)},
-		NotBefore: time.Now().Add(-24 * time.Hour), NotAfter: time.Now().AddDate(50, 0, 0),
-		KeyUsage:    x509.KeyUsageDigitalSignature,
-		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth, x509.ExtKeyUsageServerAuth},
+		SerialNumber: serial,
+		Subject:      pkix.Name{CommonName: "node-" + hex.EncodeToString(id)},
+		NotBefore:    time.Now().Add(-24 * time.Hour),
+		NotAfter:     time.Now().AddDate(50, 0, 0),
+		KeyUsage:     x509.KeyUsageDigitalSignature,
+		ExtKeyUsage:  []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth, x509.ExtKeyUsageServerAuth},
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
 	if err != nil {
@@ -91,8 +101,14 @@ func newIdentity() ([]byte, error) {
 		return nil, err
 	}
 	var out bytes.Buffer
-	if err := errors.Join(pem.Encode(&out, &pem.Block{Type: "CERTIFICATE", Bytes: der}),
-		pem.Encode(&out, &pem.Block{Type: "PRIVATE KEY", Bytes: secret})); err != nil {
+	if err := errors.Join(pem.Encode(&out, &pem.Block{
+		Type:  "CERTIFICATE",
+		Bytes: der,
+	}),
+		pem.Encode(&out, &pem.Block{
+			Type:  "PRIVATE KEY",
+			Bytes: secret,
+		})); err != nil {
 		return nil, err
 	}
 	return out.Bytes(), nil

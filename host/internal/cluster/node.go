@@ -77,7 +77,11 @@ func New(o Options) *Node {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	if o.waits == (waits{}) {
-		o.waits = waits{dial: time.Second, safe: 12 * time.Second, unsafe: time.Second}
+		o.waits = waits{
+			dial:   time.Second,
+			safe:   12 * time.Second,
+			unsafe: time.Second,
+		}
 	}
 	n := &Node{o: o, peers: map[string]peer{}}
 	ctx, end := context.WithCancel(context.Background())

@@ -50,8 +50,14 @@ func (n *Node) newServer() *grpc.Server {
 	return grpc.NewServer(wire.ServerOptions(
 		grpc.Creds(n.serverTLS()), grpc.ForceServerCodecV2(frames.Codec()), grpc.UnknownServiceHandler(n.handleStream),
 		grpc.MaxConcurrentStreams(callsAtOnce), grpc.ConnectionTimeout(5*time.Second),
-		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: 5 * time.Second, PermitWithoutStream: true}),
-		grpc.KeepaliveParams(keepalive.ServerParameters{Time: 10 * time.Second, Timeout: 5 * time.Second}))...)
+		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{
+			MinTime:             5 * time.Second,
+			PermitWithoutStream: true,
+		}),
+		grpc.KeepaliveParams(keepalive.ServerParameters{
+			Time:    10 * time.Second,
+			Timeout: 5 * time.Second,
+		}))...)
 }
 
 // handleStream serves every call of another node.
@@ -60,14 +66,22 @@ func (n *Node) handleStream(_ any, in grpc.ServerStream) error {
 	err := n.serveStream(in, method)
 	var later interface{ RetryAfter() time.Duration }
 	if errors.As(err, &later) {
-		in.SetTrailer(metadata.Pairs(metaRetry, strconv.Itoa(int(math.Ceil(later.RetryAfter().Seconds())))))
+		in.SetTrailer(metadata.Pairs(
+			metaRetry,
+			strconv.Itoa(int(math.Ceil(later.RetryAfter().Seconds()))),
+		))
 	}
 	return fault.ToStatus(err)
 }
 
 // localPluginConn returns the connection to a plugin of this node. While the plugin is being started a safe call waits, also when
 // the caller knows before this node that it has the role; another one is refused at once, since it was not begun.
-func (n *Node) localPluginConn(ctx context.Context, name string, epoch uint64, safe bool) (grpc.ClientConnInterface, error) {
+func (n *Node) localPluginConn(
+	ctx context.Context,
+	name string,
+	epoch uint64,
+	safe bool,
+) (grpc.ClientConnInterface, error) {
 	ctx, cancel := context.WithTimeout(ctx, n.o.waits.safe)
 	defer cancel()
 	for {
@@ -99,9 +113,18 @@ func (n *Node) serveStream(in grpc.ServerStream, method string) error {
 	if err != nil || name == "" || firstMetadataValue(md, metaHop) != "1" {
 		return refuse("a call from another node names its plugin and epoch, and is forwarded once")
 	}
-	conn, err := n.localPluginConn(in.Context(), name, epoch, firstMetadataValue(md, metaSafe) == "1")
+	conn, err := n.localPluginConn(
+		in.Context(),
+		name,
+		epoch,
+		firstMetadataValue(md, metaSafe) == "1",
+	)
 	if err != nil {
-		return refuse("plugin %s does not run on node %s, or its role went to another", name, n.o.Identity.ID)
+		return refuse(
+			"plugin %s does not run on node %s, or its role went to another",
+			name,
+			n.o.Identity.ID,
+		)
 	}
 	ctx := in.Context()
 	if text := firstMetadataValue(md, metaCaller+"-bin"); text != "" {
@@ -124,7 +147,13 @@ func (n *Node) serveStream(in grpc.ServerStream, method string) error {
 	if err := in.RecvMsg(&request); err != nil {
 		return err
 	}
-	err = conn.Invoke(metadata.NewOutgoingContext(ctx, out), method, &request, &answer, grpc.ForceCodecV2(frames.Codec()))
+	err = conn.Invoke(
+		metadata.NewOutgoingContext(ctx, out),
+		method,
+		&request,
+		&answer,
+		grpc.ForceCodecV2(frames.Codec()),
+	)
 	if err != nil {
 		return err
 	}
@@ -203,7 +232,11 @@ func (n *Node) serveNodeCall(in grpc.ServerStream, method string) error {
 		n.o.Bus.Put(e)
 		answer = struct{}{}
 	default:
-		return fault.New(fault.Unsupported, "this node does not serve %s: it is of another version", method)
+		return fault.New(
+			fault.Unsupported,
+			"this node does not serve %s: it is of another version",
+			method,
+		)
 	}
 	text, err := json.Marshal(answer)
 	if err != nil {

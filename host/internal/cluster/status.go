@@ -54,7 +54,11 @@ func (n *Node) Status(ctx context.Context) Status {
 	out := Status{Roles: n.o.Roles.Roles()}
 	reports := n.o.Roles.Reports()
 	for _, node := range n.o.Roles.Members() {
-		m := Member{Node: node, Self: node.ID == n.o.Identity.ID, Roles: []string{}}
+		m := Member{
+			Node:  node,
+			Self:  node.ID == n.o.Identity.ID,
+			Roles: []string{},
+		}
 		for _, r := range out.Roles {
 			if r.Node == node.ID {
 				m.Roles = append(m.Roles, r.Name)
@@ -109,7 +113,12 @@ func clockAhead(clockMS int64, began, ended time.Time) time.Duration {
 // liveStatus is what this node says of itself.
 func (n *Node) liveStatus() *Live {
 	age, _ := n.o.Store.Local(func(datastore.Snapshot) error { return nil })
-	return &Live{Revision: uint64(n.o.Store.Revision()), AgeMS: age.Milliseconds(), LeaseMS: n.o.Roles.Valid().Milliseconds(), ClockMS: time.Now().UnixMilli()}
+	return &Live{
+		Revision: uint64(n.o.Store.Revision()),
+		AgeMS:    age.Milliseconds(),
+		LeaseMS:  n.o.Roles.Valid().Milliseconds(),
+		ClockMS:  time.Now().UnixMilli(),
+	}
 }
 
 // askNode calls another node itself.
@@ -129,7 +138,13 @@ func (n *Node) askNode(ctx context.Context, id, method string, request, answer a
 		return err
 	}
 	var out frames.Message
-	if err := c.Invoke(ctx, method, &frames.Message{Body: text}, &out, grpc.ForceCodecV2(frames.Codec())); err != nil {
+	if err := c.Invoke(
+		ctx,
+		method,
+		&frames.Message{Body: text},
+		&out,
+		grpc.ForceCodecV2(frames.Codec()),
+	); err != nil {
 		return fault.FromStatus(err)
 	}
 	return json.Unmarshal(out.Body, answer)
@@ -140,25 +155,48 @@ const stepDownTime = 10 * time.Second
 
 // StepDown has a node give up roles, all of them when none is named, and leave them to
 // others for a while. An empty node is the one that holds the role, or this one.
-func (n *Node) StepDown(ctx context.Context, node string, roles []string, pause time.Duration, by string) ([]string, error) {
+func (n *Node) StepDown(
+	ctx context.Context,
+	node string,
+	roles []string,
+	pause time.Duration,
+	by string,
+) ([]string, error) {
 	if node == "" && len(roles) > 0 {
 		r, ok := n.o.Roles.Holder(roles[0])
 		if !ok && n.o.Roles.Clustered() {
-			return nil, fault.New(fault.NotFound, "the role %q has no holder: cluster:status lists the roles that are held", roles[0])
+			return nil, fault.New(
+				fault.NotFound,
+				"the role %q has no holder: cluster:status lists the roles that are held",
+				roles[0],
+			)
 		}
 		for _, name := range roles[1:] {
 			if other, _ := n.o.Roles.Holder(name); other.Node != r.Node {
-				return nil, fault.New(fault.Invalid, "the roles %s and %s are not held by the same node: name roles of one node", roles[0], name)
+				return nil, fault.New(
+					fault.Invalid,
+					"the roles %s and %s are not held by the same node: name roles of one node",
+					roles[0],
+					name,
+				)
 			}
 		}
 		node = r.Node
 	}
-	request := stepDown{Roles: roles, Seconds: int(pause.Seconds()), By: by}
+	request := stepDown{
+		Roles:   roles,
+		Seconds: int(pause.Seconds()),
+		By:      by,
+	}
 	if node == "" || node == n.o.Identity.ID {
 		return n.stepDownHere(ctx, request), nil
 	}
 	if _, ok := n.o.Roles.Member(node); !ok {
-		return nil, fault.New(fault.NotFound, "there is no node %q that is alive: cluster:members lists them", node)
+		return nil, fault.New(
+			fault.NotFound,
+			"there is no node %q that is alive: cluster:members lists them",
+			node,
+		)
 	}
 	var given []string
 	err := n.askNode(ctx, node, methodStepDown, request, &given)
@@ -169,7 +207,11 @@ func (n *Node) stepDownHere(ctx context.Context, r stepDown) []string {
 	ctx, cancel := context.WithTimeout(ctx, stepDownTime)
 	defer cancel()
 	n.o.Log.Info("this node steps down", "roles", r.Roles, "seconds", r.Seconds, "by", r.By)
-	given := n.o.Roles.StepDown(ctx, r.Roles, time.Duration(min(max(r.Seconds, 0), 3600))*time.Second)
+	given := n.o.Roles.StepDown(
+		ctx,
+		r.Roles,
+		time.Duration(min(max(r.Seconds, 0), 3600))*time.Second,
+	)
 	slices.Sort(given)
 	return given
 }

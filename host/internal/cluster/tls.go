@@ -18,24 +18,34 @@ import (
 
 func (n *Node) serverTLS() credentials.TransportCredentials {
 	return credentials.NewTLS(&tls.Config{
-		MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{n.o.Identity.certificate},
-		ClientAuth: tls.RequireAnyClientCert,
+		MinVersion:   tls.VersionTLS13,
+		Certificates: []tls.Certificate{n.o.Identity.certificate},
+		ClientAuth:   tls.RequireAnyClientCert,
 		VerifyConnection: func(c tls.ConnectionState) error {
 			if n.isMemberCert(c.PeerCertificates) {
 				return nil
 			}
-			return fmt.Errorf("the certificate %s is not that of a node of this cluster", certFingerprint(c.PeerCertificates[0]))
+			return fmt.Errorf(
+				"the certificate %s is not that of a node of this cluster",
+				certFingerprint(c.PeerCertificates[0]),
+			)
 		},
 	})
 }
 
 func (n *Node) clientTLS(to lease.Node) credentials.TransportCredentials {
 	return credentials.NewTLS(&tls.Config{
-		MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{n.o.Identity.certificate},
+		MinVersion:         tls.VersionTLS13,
+		Certificates:       []tls.Certificate{n.o.Identity.certificate},
 		InsecureSkipVerify: true, // VerifyConnection compares the fingerprint instead
 		VerifyConnection: func(c tls.ConnectionState) error {
-			if len(c.PeerCertificates) == 0 || certFingerprint(c.PeerCertificates[0]) != to.Fingerprint {
-				return fmt.Errorf("the program at %s is not the node %s: it has another certificate", to.Address, to.ID)
+			if len(c.PeerCertificates) == 0 ||
+				certFingerprint(c.PeerCertificates[0]) != to.Fingerprint {
+				return fmt.Errorf(
+					"the program at %s is not the node %s: it has another certificate",
+					to.Address,
+					to.ID,
+				)
 			}
 			return nil
 		},
@@ -82,5 +92,8 @@ func (n *Node) isMemberCert(chain []*x509.Certificate) bool {
 }
 
 func (n *Node) isKnownFingerprint(fingerprint string) bool {
-	return fingerprint != "" && slices.ContainsFunc(n.o.Roles.Members(), func(m lease.Node) bool { return m.Fingerprint == fingerprint })
+	return fingerprint != "" &&
+		slices.ContainsFunc(n.o.Roles.Members(), func(m lease.Node) bool {
+			return m.Fingerprint == fingerprint
+		})
 }

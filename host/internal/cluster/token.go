@@ -53,11 +53,24 @@ type Token struct {
 // MakeToken writes the token of a member into a file that only its owner can read.
 func MakeToken(dir home.Dir, c home.Datastore, node, path string) error {
 	if !c.Shared {
-		return fault.New(fault.Unsupported, "this controller keeps its data in its own home (datastore.engine: %s): there is no cluster to join; docs/cluster.md says how to create one", c.Engine)
+		return fault.New(
+			fault.Unsupported,
+			"this controller keeps its data in its own home (datastore.engine: %s): there is no cluster to join; docs/cluster.md says how to create one",
+			c.Engine,
+		)
 	}
 	made := time.Now().UTC().Truncate(time.Second)
-	t := Token{Format: tokenFormat, Made: made, Expires: made.Add(TokenTime), Node: node, Engine: c.Engine, Endpoints: c.Etcd.Endpoints, Prefix: c.Etcd.Prefix,
-		Username: c.Etcd.Username, Password: c.Etcd.Password}
+	t := Token{
+		Format:    tokenFormat,
+		Made:      made,
+		Expires:   made.Add(TokenTime),
+		Node:      node,
+		Engine:    c.Engine,
+		Endpoints: c.Etcd.Endpoints,
+		Prefix:    c.Etcd.Prefix,
+		Username:  c.Etcd.Username,
+		Password:  c.Etcd.Password,
+	}
 	for _, f := range []struct {
 		name string
 		to   *string
@@ -102,7 +115,11 @@ func ReadToken(text []byte) (Token, error) {
 	}
 	switch {
 	case t.Format != tokenFormat:
-		return t, fmt.Errorf("it has the format %d, this release supports %d: create it with the release that is to join", t.Format, tokenFormat)
+		return t, fmt.Errorf(
+			"it has the format %d, this release supports %d: create it with the release that is to join",
+			t.Format,
+			tokenFormat,
+		)
 	case t.Engine == "" || len(t.Endpoints) == 0 || t.Secrets == "" || t.Prefix == "":
 		return t, errors.New("it names no engine, no endpoints, no prefix or no key: make it again with cluster:token")
 	}
@@ -119,7 +136,11 @@ func Join(dir home.Dir, file, listen string) error {
 		return fmt.Errorf("join: %w", err)
 	}
 	if info.Mode().Perm()&0o077 != 0 {
-		return fmt.Errorf("join: %s has mode %04o, others may have read the key in it; set it to 0600 if you trust them", file, info.Mode().Perm())
+		return fmt.Errorf(
+			"join: %s has mode %04o, others may have read the key in it; set it to 0600 if you trust them",
+			file,
+			info.Mode().Perm(),
+		)
 	}
 	text, err := home.ReadBounded(file, maxToken)
 	if err != nil {
@@ -139,7 +160,10 @@ func Join(dir home.Dir, file, listen string) error {
 			file, t.Expires.Format(time.RFC3339), now.UTC().Format(time.RFC3339))
 	}
 	if _, err := os.Stat(dir.Data("format")); err == nil {
-		return fmt.Errorf("join: %s has been used without etc/ctl.yaml, and its data would be hidden: choose a new --home", string(dir))
+		return fmt.Errorf(
+			"join: %s has been used without etc/ctl.yaml, and its data would be hidden: choose a new --home",
+			string(dir),
+		)
 	}
 	return t.layDown(dir, listen)
 }
@@ -151,7 +175,11 @@ func (t Token) checkJoinedHome(dir home.Dir, file string) error {
 		return err
 	}
 	c := loaded.Datastore
-	if c.Engine == t.Engine && c.Etcd.Prefix == t.Prefix && slices.ContainsFunc(c.Etcd.Endpoints, func(e string) bool { return slices.Contains(t.Endpoints, e) }) {
+	if c.Engine == t.Engine &&
+		c.Etcd.Prefix == t.Prefix &&
+		slices.ContainsFunc(c.Etcd.Endpoints, func(e string) bool {
+			return slices.Contains(t.Endpoints, e)
+		}) {
 		return nil
 	}
 	return fmt.Errorf("join: %s is already a home, but not of the cluster of %s: datastore.engine is %s with the prefix %s at %v; choose a new --home, or correct etc/ctl.yaml",
@@ -162,11 +190,17 @@ func (t Token) layDown(dir home.Dir, listen string) error {
 	if listen == "" {
 		host, err := localAddressTowards(t.Endpoints[0])
 		if err != nil {
-			return fmt.Errorf("join: %w; use --cluster HOST:PORT to set the address for calls of the other nodes", err)
+			return fmt.Errorf(
+				"join: %w; use --cluster HOST:PORT to set the address for calls of the other nodes",
+				err,
+			)
 		}
 		listen = net.JoinHostPort(host, DefaultPort)
 	}
-	etcd := map[string]any{"endpoints": t.Endpoints, "prefix": t.Prefix}
+	etcd := map[string]any{
+		"endpoints": t.Endpoints,
+		"prefix":    t.Prefix,
+	}
 	set := func(key, value string) {
 		if value != "" {
 			etcd[key] = value
@@ -175,13 +209,23 @@ func (t Token) layDown(dir home.Dir, listen string) error {
 	set("username", t.Username)
 	set("password", t.Password)
 	files := map[string]string{encrypt.ConfigFile(dir): t.Secrets}
-	for key, pem := range map[string]string{"ca": t.CA, "certificate": t.Certificate, "key": t.Key} {
+	for key, pem := range map[string]string{
+		"ca":          t.CA,
+		"certificate": t.Certificate,
+		"key":         t.Key,
+	} {
 		if pem != "" {
 			set(key, "etc/etcd-"+key+".pem")
 			files[dir.Etc("etcd-"+key+".pem")] = pem
 		}
 	}
-	settings, err := yaml.Marshal(map[string]any{"datastore": map[string]any{"engine": t.Engine, "etcd": etcd}, "cluster": map[string]any{"listen": listen}})
+	settings, err := yaml.Marshal(map[string]any{
+		"datastore": map[string]any{
+			"engine": t.Engine,
+			"etcd":   etcd,
+		},
+		"cluster": map[string]any{"listen": listen},
+	})
 	if err != nil {
 		return err
 	}

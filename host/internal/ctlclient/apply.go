@@ -27,7 +27,9 @@ func (o *options) applyCommand() *cobra.Command {
 		fmt.Fprintf(&help, "  %-11s %s\n", m.name, m.help)
 	}
 	c := &cobra.Command{
-		Use: "apply -f FILE|DIR", Short: "bring the controller to what YAML files say", Args: cobra.NoArgs,
+		Use:   "apply -f FILE|DIR",
+		Short: "bring the controller to what YAML files say",
+		Args:  cobra.NoArgs,
 		Long: "Shows what differs, then makes the changes, in the order of this table; applied again it changes nothing. What the files\n" +
 			"do not name stays as it is. The controller checks everything, as it does for any other client.\n\n" + help.String() +
 			"\nWith --check nothing is changed, and the exit code is 2 when something would be. With --prune the files are all there is to\n" +
@@ -49,9 +51,25 @@ func (o *options) applyCommand() *cobra.Command {
 			return applyDocuments(l, cmd.OutOrStdout(), desired, check, prune)
 		},
 	}
-	c.Flags().StringVarP(&path, "file", "f", "", "file, directory of *.yaml, or - for standard input")
-	c.Flags().BoolVar(&check, "check", false, "only show what differs; exit code 2 when something does")
-	c.Flags().BoolVar(&prune, "prune", false, "remove the topologies and channels that no file names")
+	c.Flags().StringVarP(
+		&path,
+		"file",
+		"f",
+		"",
+		"file, directory of *.yaml, or - for standard input",
+	)
+	c.Flags().BoolVar(
+		&check,
+		"check",
+		false,
+		"only show what differs; exit code 2 when something does",
+	)
+	c.Flags().BoolVar(
+		&prune,
+		"prune",
+		false,
+		"remove the topologies and channels that no file names",
+	)
 	return c
 }
 
@@ -94,7 +112,11 @@ func readDesired(path string, stdin io.Reader) ([]document, error) {
 				err = node.Decode(&d.content)
 			}
 			if err != nil {
-				return nil, coded{console.Usage, fmt.Errorf("%s: %s", file, strings.TrimPrefix(err.Error(), "yaml: "))}
+				return nil, coded{console.Usage, fmt.Errorf(
+					"%s: %s",
+					file,
+					strings.TrimPrefix(err.Error(), "yaml: "),
+				)}
 			}
 			d.place = fmt.Sprintf("%s:%d", file, node.Line)
 			out = append(out, d)
@@ -126,7 +148,11 @@ func applyDocuments(l *link, out io.Writer, desired []document, check, prune boo
 	for _, d := range desired {
 		for name := range d.content {
 			if !slices.ContainsFunc(all, func(m member) bool { return m.name == name }) {
-				return coded{console.Usage, fmt.Errorf("%s: there is no member %q; ctl apply --help lists them", d.place, name)}
+				return coded{console.Usage, fmt.Errorf(
+					"%s: there is no member %q; ctl apply --help lists them",
+					d.place,
+					name,
+				)}
 			}
 		}
 	}
@@ -157,8 +183,14 @@ func applyDocuments(l *link, out io.Writer, desired []document, check, prune boo
 				continue
 			}
 			changes, err := m.changes(l, value)
-			if err != nil && check && changed > 0 { // features that are not there yet bring what this needs
-				waits += fmt.Sprintf("? %s: seen when the changes above are made (%v)\n", m.name, err)
+			if err != nil &&
+				check &&
+				changed > 0 { // features that are not there yet bring what this needs
+				waits += fmt.Sprintf(
+					"? %s: seen when the changes above are made (%v)\n",
+					m.name,
+					err,
+				)
 				continue
 			}
 			if err != nil {

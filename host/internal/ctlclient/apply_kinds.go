@@ -34,9 +34,15 @@ func listMembers() []member {
 	return []member{
 		{"features", "names of features that are to be installed", featureChanges, nil},
 		{"switches", "the whole switch list: node-ip, node-mac, community, cli-user-name, cli-password, model of each", switchChanges, nil},
-		{"topologies", "BIER topologies, as in bier-topology:bier-network-topology", listOf("bier-topology:bier-network-topology", "bier-topology"),
+		{"topologies", "BIER topologies, as in bier-topology:bier-network-topology", listOf(
+			"bier-topology:bier-network-topology",
+			"bier-topology",
+		),
 			othersOf("bier-topology:bier-network-topology", "bier-topology")},
-		{"channels", "channels of topologies, as in bier-channel:bier-network-channel", listOf("bier-channel:bier-network-channel", "bier-channel"),
+		{"channels", "channels of topologies, as in bier-channel:bier-network-channel", listOf(
+			"bier-channel:bier-network-channel",
+			"bier-channel",
+		),
 			othersOf("bier-channel:bier-network-channel", "bier-channel")},
 		{"policies", "all dynamic policies, as in aaa:http-authorization", policyChanges, nil},
 		{"data", "any configuration: /rests/data/… to the JSON of that resource, null where there is to be none", dataChanges, nil},
@@ -86,7 +92,13 @@ func switchChanges(l *link, value any) ([]change, error) {
 		return nil, err
 	}
 	row := func(mac, ip, model any) string {
-		return fmt.Sprint(strings.TrimPrefix(strings.ToLower(fmt.Sprint(mac)), "00:00:"), " ", ip, " ", model)
+		return fmt.Sprint(
+			strings.TrimPrefix(strings.ToLower(fmt.Sprint(mac)), "00:00:"),
+			" ",
+			ip,
+			" ",
+			model,
+		)
 	}
 	now, then := map[string]bool{}, map[string]bool{}
 	for _, s := range have {
@@ -100,7 +112,11 @@ func switchChanges(l *link, value any) ([]change, error) {
 		return nil, nil
 	}
 	body, err := json.Marshal(map[string]any{"input": map[string]any{"all-switch-entry": wanted}})
-	c := change{what: "~ the switch list", words: []string{"restconf:call", "POST", "/rests/operations/switch-db:update-db", "--data", "-"}, body: body}
+	c := change{
+		what:  "~ the switch list",
+		words: []string{"restconf:call", "POST", "/rests/operations/switch-db:update-db", "--data", "-"},
+		body:  body,
+	}
 	for _, row := range slices.Sorted(maps.Keys(now)) {
 		if !then[row] {
 			c.diff = append(c.diff, "- "+row)
@@ -131,7 +147,11 @@ func listOf(container, list string) func(*link, any) ([]change, error) {
 			if !ok {
 				return nil, coded{console.Usage, fmt.Errorf("an entry of %s has no %s", list, key)}
 			}
-			c, err := dataChange(l, "/rests/data/"+container+"/"+list+"="+url.PathEscape(fmt.Sprint(id)), map[string]any{module + ":" + list: []any{e}})
+			c, err := dataChange(
+				l,
+				"/rests/data/"+container+"/"+list+"="+url.PathEscape(fmt.Sprint(id)),
+				map[string]any{module + ":" + list: []any{e}},
+			)
 			if err != nil {
 				return nil, err
 			}
@@ -179,7 +199,11 @@ func othersOf(container, list string) func(*link, []any) ([]change, error) {
 		for _, e := range entries {
 			entry, _ := e.(map[string]any)
 			if id := fmt.Sprint(entry[key]); !named[id] {
-				c, err := dataChange(l, "/rests/data/"+container+"/"+list+"="+url.PathEscape(id), nil)
+				c, err := dataChange(
+					l,
+					"/rests/data/"+container+"/"+list+"="+url.PathEscape(id),
+					nil,
+				)
 				if err != nil {
 					return nil, err
 				}
@@ -195,7 +219,11 @@ func policyChanges(l *link, value any) ([]change, error) {
 	if err != nil {
 		return nil, err
 	}
-	return dataChange(l, "/rests/data/aaa:http-authorization/policies", map[string]any{"aaa:policies": map[string]any{"policies": entries}})
+	return dataChange(
+		l,
+		"/rests/data/aaa:http-authorization/policies",
+		map[string]any{"aaa:policies": map[string]any{"policies": entries}},
+	)
 }
 
 func dataChanges(l *link, value any) ([]change, error) {
@@ -228,7 +256,12 @@ func dataChange(l *link, path string, want any) ([]change, error) {
 		return nil, nil
 	}
 	body, err := json.Marshal(wanted)
-	c := change{what: "~ " + path, diff: changedLines(indentedJSON(now), indentedJSON(wanted)), words: []string{"restconf:call", "PUT", path, "--data", "-"}, body: body}
+	c := change{
+		what:  "~ " + path,
+		diff:  changedLines(indentedJSON(now), indentedJSON(wanted)),
+		words: []string{"restconf:call", "PUT", path, "--data", "-"},
+		body:  body,
+	}
 	if now == nil {
 		c.what = "+ " + path
 	}
@@ -240,7 +273,12 @@ func dataChange(l *link, path string, want any) ([]change, error) {
 
 // readConfigured is a resource as it is configured, without defaults; nil when it is absent.
 func readConfigured(l *link, path string) (now any, err error) {
-	out, err := l.callCommand(strings.NewReader(""), "restconf:call", "GET", path+"?content=config&with-defaults=explicit")
+	out, err := l.callCommand(
+		strings.NewReader(""),
+		"restconf:call",
+		"GET",
+		path+"?content=config&with-defaults=explicit",
+	)
 	switch {
 	case err == nil:
 		if err := json.Unmarshal(out, &now); err != nil {
@@ -283,7 +321,9 @@ func comparableValue(v any) any {
 		for i := range v {
 			out[i] = comparableValue(v[i])
 		}
-		slices.SortStableFunc(out, func(a, b any) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
+		slices.SortStableFunc(out, func(a, b any) int {
+			return strings.Compare(fmt.Sprint(a), fmt.Sprint(b))
+		})
 		return out
 	case nil:
 		return nil
@@ -307,7 +347,9 @@ func indentedJSON(v any) []byte {
 func changedLines(now, then []byte) []string {
 	var out []string
 	for i, line := range strings.Split(string(diff.Diff("now", now, "then", then)), "\n") {
-		if i > 2 && line != "" && (line[0] == '-' || line[0] == '+') { // the first three are the head
+		if i > 2 &&
+			line != "" &&
+			(line[0] == '-' || line[0] == '+') { // the first three are the head
 			out = append(out, line[:1]+" "+line[1:])
 		}
 	}

@@ -9,7 +9,11 @@ import (
 )
 
 // completeLine asks the running controller what can follow, for bash, zsh and fish.
-func (o *options) completeLine(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+func (o *options) completeLine(
+	cmd *cobra.Command,
+	args []string,
+	prefix string,
+) ([]string, cobra.ShellCompDirective) {
 	l, err := o.dialConsole(cmd.Context())
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp

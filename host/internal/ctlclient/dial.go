@@ -43,19 +43,43 @@ func (o *options) dialConsole(ctx context.Context) (*link, error) {
 	raw, err := (&net.Dialer{}).DialContext(ctx, "unix", path)
 	if err != nil {
 		if errors.Is(err, os.ErrPermission) {
-			return nil, coded{console.Denied, fmt.Errorf("the console at %s belongs to another user; run ctl as the user that runs ctld, or use ssh: %w", path, err)}
+			return nil, coded{console.Denied, fmt.Errorf(
+				"the console at %s belongs to another user; run ctl as the user that runs ctld, or use ssh: %w",
+				path,
+				err,
+			)}
 		}
-		return nil, coded{console.Unavailable, fmt.Errorf("no controller answers at %s; start it with ctld --home %s, or name another home with --home or CTL_HOME", path, console.Join([]string{home}))}
+		return nil, coded{console.Unavailable, fmt.Errorf(
+			"no controller answers at %s; start it with ctld --home %s, or name another home with --home or CTL_HOME",
+			path,
+			console.Join([]string{home}),
+		)}
 	}
 	raw.SetDeadline(time.Now().Add(dialTime))
 	// The socket's directory admits only its owner, so there is no host key to compare.
-	conn, channels, requests, err := ssh.NewClientConn(raw, path, &ssh.ClientConfig{User: "local", HostKeyCallback: ssh.InsecureIgnoreHostKey(), ClientVersion: "SSH-2.0-ctl"})
+	conn, channels, requests, err := ssh.NewClientConn(
+		raw,
+		path,
+		&ssh.ClientConfig{
+			User:            "local",
+			HostKeyCallback: ssh.InsecureIgnoreHostKey(),
+			ClientVersion:   "SSH-2.0-ctl",
+		},
+	)
 	if err != nil {
 		raw.Close()
-		return nil, coded{console.Unavailable, fmt.Errorf("the controller at %s refuses this user or is stopping (its log has the reason): %w", path, err)}
+		return nil, coded{console.Unavailable, fmt.Errorf(
+			"the controller at %s refuses this user or is stopping (its log has the reason): %w",
+			path,
+			err,
+		)}
 	}
 	raw.SetDeadline(time.Time{})
-	l := &link{status: &console.StatusLine{Out: o.std.Err}, line: o.line, sameUser: isOwnFile(path)}
+	l := &link{
+		status:   &console.StatusLine{Out: o.std.Err},
+		line:     o.line,
+		sameUser: isOwnFile(path),
+	}
 	none := make(chan *ssh.Request)
 	close(none)
 	l.client = ssh.NewClient(conn, channels, none)
@@ -64,7 +88,10 @@ func (o *options) dialConsole(ctx context.Context) (*link, error) {
 		l.client.Close()
 		return nil, coded{console.Unavailable, fmt.Errorf("the controller does not open a session: %w", err)}
 	}
-	for name, value := range map[string]string{console.EnvFormat: o.format, console.EnvKeepOn: map[bool]string{true: "1"}[o.keepGoing]} {
+	for name, value := range map[string]string{
+		console.EnvFormat: o.format,
+		console.EnvKeepOn: map[bool]string{true: "1"}[o.keepGoing],
+	} {
 		if value != "" {
 			l.session.Setenv(name, value)
 		}
@@ -159,11 +186,18 @@ func (l *link) callCommand(in io.Reader, words ...string) ([]byte, error) {
 	var e *ssh.ExitError
 	switch {
 	case out.full || said.full:
-		return nil, coded{console.Failed, fmt.Errorf("the answer of %s has more than %d MiB", words[0], maxAnswer>>20)}
+		return nil, coded{console.Failed, fmt.Errorf(
+			"the answer of %s has more than %d MiB",
+			words[0],
+			maxAnswer>>20,
+		)}
 	case err == nil:
 		return out.Bytes(), nil
 	case errors.As(err, &e):
-		text := cmp.Or(strings.TrimSuffix(strings.TrimPrefix(said.String(), "error: "), "\n"), strings.TrimSpace(out.String()))
+		text := cmp.Or(
+			strings.TrimSuffix(strings.TrimPrefix(said.String(), "error: "), "\n"),
+			strings.TrimSpace(out.String()),
+		)
 		return out.Bytes(), coded{console.Code(e.ExitStatus()), errors.New(text)}
 	}
 	return nil, coded{console.Unavailable, fmt.Errorf("the connection to the controller: %w", err)}

@@ -16,7 +16,9 @@ var checksum = regexp.MustCompile(`: [0-9a-f]{64}  `)
 
 func (o *options) doctorCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "doctor", Short: "say what is wrong with this installation and how to mend it", Args: cobra.NoArgs,
+		Use:   "doctor",
+		Short: "say what is wrong with this installation and how to mend it",
+		Args:  cobra.NoArgs,
 		Long: "Runs the checks that exist: config validate and features verify on the files of the home; of a controller that runs system:ready,\n" +
 			"system:store, system:names, and plugin:check of every plugin. The exit code is 1 when one of them finds something.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -53,9 +55,14 @@ func (o *options) doctorCommand() *cobra.Command {
 				}
 				return err
 			}
-			section("settings (ctl config validate)", func() error { return files(console.Offline{Name: "config:validate"}) })
+			section("settings (ctl config validate)", func() error {
+				return files(console.Offline{Name: "config:validate"})
+			})
 			section("catalogue and plugins (ctl features verify)", func() error {
-				return files(console.Offline{Name: "features:verify", Options: map[string]string{"plugins": ""}})
+				return files(console.Offline{
+					Name:    "features:verify",
+					Options: map[string]string{"plugins": ""},
+				})
 			})
 			l, err := o.dialConsole(cmd.Context())
 			section("controller", func() error {
@@ -73,9 +80,15 @@ func (o *options) doctorCommand() *cobra.Command {
 					}
 					return err
 				}
-				section("readiness (system:ready)", func() error { return say("system:ready") })
-				section("datastore (system:store)", func() error { return say("system:store") })
-				section("names of the controller (system:names)", func() error { return say("system:names") })
+				section("readiness (system:ready)", func() error {
+					return say("system:ready")
+				})
+				section("datastore (system:store)", func() error {
+					return say("system:store")
+				})
+				section("names of the controller (system:names)", func() error {
+					return say("system:names")
+				})
 				section("plugins (plugin:check)", func() error {
 					var all []struct {
 						Name string `json:"name"`

@@ -57,7 +57,10 @@ func (l *link) readFile(payload []byte) []byte {
 		}
 		return string(b[:n]), err
 	}()
-	return ssh.Marshal(console.FileContent{Data: data, Fault: errorText(err)})
+	return ssh.Marshal(console.FileContent{
+		Data:  data,
+		Fault: errorText(err),
+	})
 }
 
 // writeFile answers a console.WriteFileRequest: the first part makes the file, which must not be there.

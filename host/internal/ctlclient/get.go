@@ -16,17 +16,27 @@ import (
 
 // shown are the things that ctl get lists, each with the command of the controller that does.
 var shown = map[string][]string{
-	"features": {"feature:list", "--installed"}, "plugins": {"plugin:list"}, "switches": {"switch:PrintDB"}, "edges": {"switch:edges"},
-	"topologies": {"bier:topo-list"}, "channels": {"bier:channel-list"}, "routers": {"bier:session-list"}, "users": {"aaa:get-users"},
-	"realms": {"realm:list"}, "nodes": {"cluster:status"}, "settings": {"config:show", "--effective"},
+	"features":   {"feature:list", "--installed"},
+	"plugins":    {"plugin:list"},
+	"switches":   {"switch:PrintDB"},
+	"edges":      {"switch:edges"},
+	"topologies": {"bier:topo-list"},
+	"channels":   {"bier:channel-list"},
+	"routers":    {"bier:session-list"},
+	"users":      {"aaa:get-users"},
+	"realms":     {"realm:list"},
+	"nodes":      {"cluster:status"},
+	"settings":   {"config:show", "--effective"},
 }
 
 func (o *options) getCommand() *cobra.Command {
 	var form string
 	kinds := slices.Sorted(maps.Keys(shown))
 	c := &cobra.Command{
-		Use: "get KIND [NAME] | get /rests/data/…", Short: "show what the controller has, as a table, JSON or YAML", Args: cobra.RangeArgs(1, 2),
-		Long: "KIND is one of " + strings.Join(kinds, ", ") + ",\nor a resource of RESTCONF. With NAME only the rows are shown in which a cell is NAME.",
+		Use:   "get KIND [NAME] | get /rests/data/…",
+		Short: "show what the controller has, as a table, JSON or YAML",
+		Args:  cobra.RangeArgs(1, 2),
+		Long:  "KIND is one of " + strings.Join(kinds, ", ") + ",\nor a resource of RESTCONF. With NAME only the rows are shown in which a cell is NAME.",
 		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 			if len(args) == 0 {
 				return kinds, cobra.ShellCompDirectiveNoFileComp
@@ -40,7 +50,11 @@ func (o *options) getCommand() *cobra.Command {
 			line, known := shown[args[0]]
 			resource := strings.HasPrefix(args[0], "/")
 			if !known && !resource {
-				return coded{console.Usage, fmt.Errorf("unknown kind %q, expected one of %s, or a path", args[0], strings.Join(kinds, ", "))}
+				return coded{console.Usage, fmt.Errorf(
+					"unknown kind %q, expected one of %s, or a path",
+					args[0],
+					strings.Join(kinds, ", "),
+				)}
 			}
 			if form == "table" && len(args) == 1 && known {
 				return o.oneLine(cmd.Context(), console.Join(line))
@@ -53,7 +67,12 @@ func (o *options) getCommand() *cobra.Command {
 			var v any
 			if resource {
 				var out []byte
-				if out, err = l.callCommand(strings.NewReader(""), "restconf:call", "GET", args[0]); err == nil {
+				if out, err = l.callCommand(
+					strings.NewReader(""),
+					"restconf:call",
+					"GET",
+					args[0],
+				); err == nil {
 					err = json.Unmarshal(out, &v)
 				}
 			} else {
@@ -75,7 +94,13 @@ func (o *options) getCommand() *cobra.Command {
 			return yaml.NewEncoder(cmd.OutOrStdout()).Encode(v)
 		},
 	}
-	c.Flags().StringVarP(&form, "output", "o", "table", "table, json or yaml; what is no table is shown as yaml")
+	c.Flags().StringVarP(
+		&form,
+		"output",
+		"o",
+		"table",
+		"table, json or yaml; what is no table is shown as yaml",
+	)
 	return c
 }
 
@@ -85,7 +110,10 @@ func rowsNamed(v any, name string) any {
 	rows, _ := v.([]any)
 	for _, r := range rows {
 		cells, ok := r.(map[string]any)
-		if ok && slices.ContainsFunc(slices.Collect(maps.Values(cells)), func(c any) bool { return fmt.Sprint(c) == name }) {
+		if ok &&
+			slices.ContainsFunc(slices.Collect(maps.Values(cells)), func(c any) bool {
+				return fmt.Sprint(c) == name
+			}) {
 			out = append(out, r)
 		}
 	}

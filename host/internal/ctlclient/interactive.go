@@ -30,11 +30,17 @@ func (o *options) runInteractive(ctx context.Context) error {
 	}
 	name := cmp.Or(os.Getenv("TERM"), "vt100")
 	if err := l.session.RequestPty(name, height, width, ssh.TerminalModes{}); err != nil {
-		return coded{console.Unavailable, fmt.Errorf("the controller does not open a terminal: %w", err)}
+		return coded{console.Unavailable, fmt.Errorf(
+			"the controller does not open a terminal: %w",
+			err,
+		)}
 	}
 	state, err := term.MakeRaw(fd)
 	if err != nil {
-		return coded{console.Failed, fmt.Errorf("the terminal cannot be put into raw mode: %w", err)}
+		return coded{console.Failed, fmt.Errorf(
+			"the terminal cannot be put into raw mode: %w",
+			err,
+		)}
 	}
 	defer term.Restore(fd, state)
 	if err := l.feedInput(o.std.In); err != nil {

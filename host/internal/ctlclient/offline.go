@@ -39,7 +39,11 @@ func (o *options) runOffline(cmd *cobra.Command, in console.Offline) error {
 		_ = run.Process.Signal(s) // it has ended when this fails
 	}, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)()
 	if err := run.Start(); err != nil {
-		return coded{console.Failed, fmt.Errorf("%s, which is needed for this, does not start: %w", daemon, err)}
+		return coded{console.Failed, fmt.Errorf(
+			"%s, which is needed for this, does not start: %w",
+			daemon,
+			err,
+		)}
 	}
 	close(started)
 	err = run.Wait()
@@ -50,7 +54,11 @@ func (o *options) runOffline(cmd *cobra.Command, in console.Offline) error {
 	case errors.As(err, &e) && e.Exited():
 		return exitError(console.Code(e.ExitCode()))
 	}
-	return coded{console.Failed, fmt.Errorf("%s, which is needed for this, was killed: %w", daemon, err)}
+	return coded{console.Failed, fmt.Errorf(
+		"%s, which is needed for this, was killed: %w",
+		daemon,
+		err,
+	)}
 }
 
 // findDaemon finds ctld: beside ctl, where the installation puts it, else in PATH.

@@ -58,7 +58,10 @@ func (l *link) runSession(in io.Reader, out io.Writer, begin func(*ssh.Session) 
 	}
 	l.session.Stdout, l.session.Stderr = above{l.status, out}, l.status
 	if err := begin(l.session); err != nil {
-		return coded{console.Unavailable, fmt.Errorf("the controller does not take the command: %w", err)}
+		return coded{console.Unavailable, fmt.Errorf(
+			"the controller does not take the command: %w",
+			err,
+		)}
 	}
 	defer l.forwardSignals()()
 	return l.waitForExit()

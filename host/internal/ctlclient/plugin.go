@@ -25,13 +25,18 @@ func oneName(_ *cobra.Command, args []string) error {
 	if len(args) == 1 {
 		return nil
 	}
-	return coded{console.Usage, fmt.Errorf("give one name, in small letters; for example ctl plugin new --kind %s acme", scaffold.Kinds()[0])}
+	return coded{console.Usage, fmt.Errorf(
+		"give one name, in small letters; for example ctl plugin new --kind %s acme",
+		scaffold.Kinds()[0],
+	)}
 }
 
 func pluginNew() *cobra.Command {
 	var p scaffold.Plugin
 	c := &cobra.Command{
-		Use: "new --kind KIND NAME", Short: "write the first files of a plugin", Args: oneName,
+		Use:   "new --kind KIND NAME",
+		Short: "write the first files of a plugin",
+		Args:  oneName,
 		Long: "Writes a plugin that compiles and passes its tests at once: main, manifest, one operation, its test, and a file that\n" +
 			"makes it installable. Outside the controller's source tree it becomes a module of its own, whose go.mod points to the module sdk beside\n" +
 			"this program and names what that needs, nothing else of the controller.",
@@ -61,15 +66,27 @@ func pluginNew() *cobra.Command {
 			for _, f := range files {
 				fmt.Fprintln(cmd.OutOrStdout(), f)
 			}
-			_, err = fmt.Fprintf(cmd.OutOrStdout(), "\nNow: cd %s && go test ./...\nREADME.md there says how to install it.\n", console.Join([]string{p.Dir}))
+			_, err = fmt.Fprintf(
+				cmd.OutOrStdout(),
+				"\nNow: cd %s && go test ./...\nREADME.md there says how to install it.\n",
+				console.Join([]string{p.Dir}),
+			)
 			return err
 		},
 	}
 	f := c.Flags()
 	f.StringVar(&p.Kind, "kind", "", "capability: "+strings.Join(scaffold.Kinds(), ", "))
 	f.StringVar(&p.Dir, "dir", "", "directory to make (./NAME)")
-	f.StringVar(&p.Source, "source", "", "module to build with (CTL_SOURCE, else the directory sdk beside ctl)")
-	_ = c.RegisterFlagCompletionFunc("kind", cobra.FixedCompletions(scaffold.Kinds(), cobra.ShellCompDirectiveNoFileComp))
+	f.StringVar(
+		&p.Source,
+		"source",
+		"",
+		"module to build with (CTL_SOURCE, else the directory sdk beside ctl)",
+	)
+	_ = c.RegisterFlagCompletionFunc(
+		"kind",
+		cobra.FixedCompletions(scaffold.Kinds(), cobra.ShellCompDirectiveNoFileComp),
+	)
 	_ = c.MarkFlagDirname("dir")
 	_ = c.MarkFlagDirname("source")
 	return c
@@ -88,7 +105,10 @@ func sdkModule(named string) (string, error) {
 	}
 	dir = filepath.Join(dir, "sdk")
 	if _, err := os.Stat(filepath.Join(dir, "go.mod")); err != nil {
-		return "", fmt.Errorf("the module sdk is not in the directory of ctl: %w; name it, or a source tree of the controller, with --source or CTL_SOURCE", err)
+		return "", fmt.Errorf(
+			"the module sdk is not in the directory of ctl: %w; name it, or a source tree of the controller, with --source or CTL_SOURCE",
+			err,
+		)
 	}
 	return dir, nil
 }
@@ -104,7 +124,9 @@ func (o *options) pluginCheck() *cobra.Command {
 	var format, config string
 	var only []string
 	c := &cobra.Command{
-		Use: "check BIN", Short: "see whether an executable is a plugin as the controller needs it", Args: cobra.ExactArgs(1),
+		Use:   "check BIN",
+		Short: "see whether an executable is a plugin as the controller needs it",
+		Args:  cobra.ExactArgs(1),
 		Long: "Starts the executable as the controller would and tries what every plugin must hold: manifest, handshake, settings,\n" +
 			"cancelled calls, orderly end. It takes some seconds. The exit code is 1 when there are faults; warnings do not count.\n\n" +
 			"Checks: " + strings.Join(pluginChecks, ", "),
@@ -118,10 +140,21 @@ func (o *options) pluginCheck() *cobra.Command {
 			}
 			for _, name := range only {
 				if !slices.Contains(pluginChecks, name) {
-					return coded{console.Usage, fmt.Errorf("unknown check %q, expected one of %s", name, strings.Join(pluginChecks, ", "))}
+					return coded{console.Usage, fmt.Errorf(
+						"unknown check %q, expected one of %s",
+						name,
+						strings.Join(pluginChecks, ", "),
+					)}
 				}
 			}
-			in := console.Offline{Name: "plugin:check", Format: format, Args: map[string][]string{"bin": {bin}, "only": only}}
+			in := console.Offline{
+				Name:   "plugin:check",
+				Format: format,
+				Args: map[string][]string{
+					"bin":  {bin},
+					"only": only,
+				},
+			}
 			if config != "" {
 				if config, err = filepath.Abs(config); err != nil {
 					return err
@@ -132,8 +165,21 @@ func (o *options) pluginCheck() *cobra.Command {
 		},
 	}
 	c.Flags().StringVar(&format, "format", "text", "text or json")
-	c.Flags().StringVar(&config, "config", "", "file of settings (YAML) that the plugin needs to start")
-	c.Flags().StringArrayVar(&only, "only", nil, "name of a check, may be repeated; all when not given")
-	_ = c.RegisterFlagCompletionFunc("only", cobra.FixedCompletions(pluginChecks, cobra.ShellCompDirectiveNoFileComp))
+	c.Flags().StringVar(
+		&config,
+		"config",
+		"",
+		"file of settings (YAML) that the plugin needs to start",
+	)
+	c.Flags().StringArrayVar(
+		&only,
+		"only",
+		nil,
+		"name of a check, may be repeated; all when not given",
+	)
+	_ = c.RegisterFlagCompletionFunc(
+		"only",
+		cobra.FixedCompletions(pluginChecks, cobra.ShellCompDirectiveNoFileComp),
+	)
 	return c
 }

@@ -45,23 +45,41 @@ func newRoot(std Streams) *cobra.Command {
 		SilenceUsage:      true,
 		DisableAutoGenTag: true,
 		ValidArgsFunction: o.completeLine,
-		RunE:              func(cmd *cobra.Command, args []string) error { return o.runCommand(cmd, args) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.runCommand(cmd, args)
+		},
 	}
 	root.CompletionOptions.HiddenDefaultCmd = false
-	root.PersistentFlags().StringVar(&o.home, "home", "", "home directory of the controller (CTL_HOME, else ./ctl-home)")
+	root.PersistentFlags().StringVar(
+		&o.home,
+		"home",
+		"",
+		"home directory of the controller (CTL_HOME, else ./ctl-home)",
+	)
 	f := root.Flags()
 	f.SetInterspersed(false)
 	f.StringVar(&o.format, "format", "", "form of the output of every command: text or json")
 	f.StringVarP(&o.file, "file", "f", "", "run the lines of a file, until one fails")
 	f.BoolVarP(&o.batch, "batch", "b", false, "run the lines of standard input, until one fails")
-	f.BoolVarP(&o.keepGoing, "keep-going", "k", false, "with -f or -b: do not stop at a line that fails")
+	f.BoolVarP(
+		&o.keepGoing,
+		"keep-going",
+		"k",
+		false,
+		"with -f or -b: do not stop at a line that fails",
+	)
 	root.AddCommand(operatorCommands(o)...)
 	root.SetHelpCommand(o.helpCommand(root))
 	access := newGroupCommand("access", "ask the controller what a user may do, and why")
 	access.AddCommand(&cobra.Command{
-		Use: "explain USER METHOD PATH", Short: "show which line, realm, role and policy decide a request", Args: cobra.ExactArgs(3),
+		Use:   "explain USER METHOD PATH",
+		Short: "show which line, realm, role and policy decide a request",
+		Args:  cobra.ExactArgs(3),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.oneLine(cmd.Context(), console.Join(append([]string{"access:explain"}, args...)))
+			return o.oneLine(
+				cmd.Context(),
+				console.Join(append([]string{"access:explain"}, args...)),
+			)
 		},
 	})
 	root.AddCommand(access)
@@ -71,19 +89,26 @@ func newRoot(std Streams) *cobra.Command {
 // helpCommand explains ctl's own commands itself and has the controller explain its.
 func (o *options) helpCommand(root *cobra.Command) *cobra.Command {
 	c := &cobra.Command{
-		Use: "help [COMMAND]", Short: "explain a command of ctl, or of the controller",
+		Use:   "help [COMMAND]",
+		Short: "explain a command of ctl, or of the controller",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := checkFormat(o.format); err != nil {
 				return err
 			}
 			own, rest, err := root.Find(args)
-			if o.format != "json" && (len(args) == 0 || err == nil && own != root && len(rest) == 0) {
+			if o.format != "json" &&
+				(len(args) == 0 || err == nil && own != root && len(rest) == 0) {
 				return own.Help()
 			}
 			return o.oneLine(cmd.Context(), console.Join(append([]string{"help"}, args...)))
 		},
 	}
-	c.Flags().StringVar(&o.format, "format", "", "text or json; as JSON it is what the controller can do")
+	c.Flags().StringVar(
+		&o.format,
+		"format",
+		"",
+		"text or json; as JSON it is what the controller can do",
+	)
 	return c
 }
 

@@ -13,19 +13,35 @@ import (
 )
 
 func (o *options) snapshotCommand() *cobra.Command {
-	c := newGroupCommand("snapshot", "save all data of the controller into a file, or make a home of one")
+	c := newGroupCommand(
+		"snapshot",
+		"save all data of the controller into a file, or make a home of one",
+	)
 	save := &cobra.Command{
-		Use: "save FILE", Short: "write a snapshot of the datastore, etc/ and the keystores", Args: cobra.ExactArgs(1),
+		Use:   "save FILE",
+		Short: "write a snapshot of the datastore, etc/ and the keystores",
+		Args:  cobra.ExactArgs(1),
 		Long: "A controller that runs goes on; the snapshot holds everything that was acknowledged before it began. Without one the\n" +
 			"files of the home are read. FILE opens all secrets: it gets mode 0600, and should be kept as secret as the home.",
-		RunE: func(cmd *cobra.Command, args []string) error { return o.saveSnapshot(cmd, args[0]) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.saveSnapshot(cmd, args[0])
+		},
 	}
 	restore := &cobra.Command{
-		Use: "restore FILE", Short: "make the home what it was when a snapshot was saved", Args: cobra.ExactArgs(1),
+		Use:   "restore FILE",
+		Short: "make the home what it was when a snapshot was saved",
+		Args:  cobra.ExactArgs(1),
 		Long: "The home is empty, or its controller is stopped. The whole file is checked first; what was in the home is kept beside, in\n" +
 			"before-restore-TIME in the home. With datastore.engine: etcd the data goes into etcd, which must have none under the prefix.",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.runOffline(cmd, console.Offline{Name: "snapshot:restore", Format: "text", Args: map[string][]string{"file": args}})
+			return o.runOffline(
+				cmd,
+				console.Offline{
+					Name:   "snapshot:restore",
+					Format: "text",
+					Args:   map[string][]string{"file": args},
+				},
+			)
 		},
 	}
 	c.AddCommand(save, restore)
@@ -65,10 +81,19 @@ func (o *options) saveSnapshot(cmd *cobra.Command, path string) (err error) {
 func (o *options) snapshotTo(cmd *cobra.Command, f *os.File) error {
 	l, err := o.dialConsole(cmd.Context())
 	if hasCode(err, console.Unavailable) {
-		return o.runOffline(cmd, console.Offline{Name: "snapshot:save", Format: "text", Args: map[string][]string{"file": {f.Name()}}})
+		return o.runOffline(
+			cmd,
+			console.Offline{
+				Name:   "snapshot:save",
+				Format: "text",
+				Args:   map[string][]string{"file": {f.Name()}},
+			},
+		)
 	}
 	if err != nil {
 		return err
 	}
-	return l.runSession(nil, f, func(s *ssh.Session) error { return s.Start("snapshot:save") })
+	return l.runSession(nil, f, func(s *ssh.Session) error {
+		return s.Start("snapshot:save")
+	})
 }

@@ -51,10 +51,14 @@ type Op struct {
 }
 
 // Put returns an Op that writes a value.
-func Put(ns, key string, value []byte) Op { return Op{Namespace: ns, Key: key, Value: value} }
+func Put(ns, key string, value []byte) Op {
+	return Op{Namespace: ns, Key: key, Value: value}
+}
 
 // Delete returns an Op that removes a key; an absent key is no error.
-func Delete(ns, key string) Op { return Op{Namespace: ns, Key: key, Delete: true} }
+func Delete(ns, key string) Op {
+	return Op{Namespace: ns, Key: key, Delete: true}
+}
 
 // DeletePrefix returns an Op that removes every key with a prefix.
 func DeletePrefix(ns, prefix string) Op {
@@ -200,7 +204,13 @@ type ConflictError struct {
 
 // Error names the key, its revision and its writer.
 func (e *ConflictError) Error() string {
-	s := fmt.Sprintf("%v: key %q in namespace %q is at revision %d", ErrConflict, e.Key, e.Namespace, e.Revision)
+	s := fmt.Sprintf(
+		"%v: key %q in namespace %q is at revision %d",
+		ErrConflict,
+		e.Key,
+		e.Namespace,
+		e.Revision,
+	)
 	if e.By != "" {
 		s += ", written by " + e.By
 	}
@@ -214,7 +224,9 @@ func (e *ConflictError) Error() string {
 }
 
 // Is reports whether target is ErrConflict.
-func (e *ConflictError) Is(target error) bool { return target == ErrConflict }
+func (e *ConflictError) Is(target error) bool {
+	return target == ErrConflict
+}
 
 // The errors that callers act on; engines wrap them.
 var (

@@ -24,9 +24,15 @@ func Follow(ctx context.Context, s Store, prefixes []Prefix, f Follower) error {
 	pause := time.Duration(0)
 	for {
 		var at Revision
-		_, err := s.Local(func(sn Snapshot) error { at = sn.Revision(); return f.Reset(sn) })
+		_, err := s.Local(func(sn Snapshot) error {
+			at = sn.Revision()
+			return f.Reset(sn)
+		})
 		if err == nil {
-			err = s.Watch(ctx, at, prefixes, func(b Batch) error { pause = 0; return f.Apply(b) })
+			err = s.Watch(ctx, at, prefixes, func(b Batch) error {
+				pause = 0
+				return f.Apply(b)
+			})
 		}
 		if ctx.Err() != nil || errors.Is(err, ErrClosed) {
 			return nil
@@ -41,7 +47,12 @@ func Follow(ctx context.Context, s Store, prefixes []Prefix, f Follower) error {
 // Changed calls changed once at the beginning and again after every change under the
 // prefixes, whichever node made it, until ctx ends or the store is closed. When changed
 // fails it is called again.
-func Changed(ctx context.Context, s Store, prefixes []Prefix, changed func(context.Context, *Batch) error) error {
+func Changed(
+	ctx context.Context,
+	s Store,
+	prefixes []Prefix,
+	changed func(context.Context, *Batch) error,
+) error {
 	return Follow(ctx, s, prefixes, callback{ctx, changed})
 }
 
@@ -50,7 +61,9 @@ type callback struct {
 	changed func(context.Context, *Batch) error
 }
 
-func (c callback) Reset(Snapshot) error { return c.changed(c.ctx, nil) }
+func (c callback) Reset(Snapshot) error {
+	return c.changed(c.ctx, nil)
+}
 
 func (c callback) Apply(b Batch) error {
 	if len(b.Events) == 0 {

@@ -13,10 +13,14 @@ type localKey struct{}
 
 // AskLocal marks what is done with a context as content with what this process knows: its
 // reads do not wait for what others may have written, and go on without the cluster.
-func AskLocal(ctx context.Context) context.Context { return context.WithValue(ctx, localKey{}, true) }
+func AskLocal(ctx context.Context) context.Context {
+	return context.WithValue(ctx, localKey{}, true)
+}
 
 // AsksLocal reports whether a context was marked by AskLocal.
-func AsksLocal(ctx context.Context) bool { return ctx.Value(localKey{}) != nil }
+func AsksLocal(ctx context.Context) bool {
+	return ctx.Value(localKey{}) != nil
+}
 
 type budgetKey struct{}
 
@@ -49,7 +53,9 @@ func (b bounded) waitLimit(ctx context.Context) (limit time.Duration, done func(
 		return b.limit, func() {}
 	}
 	begun := time.Now()
-	return min(left, b.limit), func() { ctx.Value(budgetKey{}).(*atomic.Int64).Add(-int64(time.Since(begun))) }
+	return min(left, b.limit), func() {
+		ctx.Value(budgetKey{}).(*atomic.Int64).Add(-int64(time.Since(begun)))
+	}
 }
 
 // Read is View, or Local when the context asks for it.
@@ -68,7 +74,11 @@ func Read(ctx context.Context, s Store, f func(Snapshot) error) error {
 // asks is answered within it, also when the engine, its disk or its cluster hangs. A
 // commit that is cut off fails with a fault of kind Timeout, and may be applied all the same.
 // measured, if there is one, gets how long each "barrier" and "commit" took, and its error.
-func Bound(s Store, limit time.Duration, measured ...func(operation string, took time.Duration, err error)) Store {
+func Bound(
+	s Store,
+	limit time.Duration,
+	measured ...func(operation string, took time.Duration, err error),
+) Store {
 	l, shared := s.(Leases)
 	b := bounded{s, limit, shared, &atomic.Int64{}, func(string, time.Duration, error) {}}
 	if len(measured) > 0 {
@@ -98,7 +108,11 @@ type bounded struct {
 const awayFor = time.Second
 
 func noAnswer(cause error) error {
-	return fault.Wrap(fault.Unavailable, cause, "the datastore cannot confirm the newest state, because its disk or the majority of its cluster is not available; reads of the local state continue")
+	return fault.Wrap(
+		fault.Unavailable,
+		cause,
+		"the datastore cannot confirm the newest state, because its disk or the majority of its cluster is not available; reads of the local state continue",
+	)
 }
 
 // View implements Store.
@@ -141,7 +155,9 @@ func (b bounded) Barrier(ctx context.Context) (Revision, error) {
 
 // Commit implements Store.
 func (b bounded) Commit(ctx context.Context, t Txn) (rev Revision, err error) {
-	defer func(began time.Time) { b.measured("commit", time.Since(began), err) }(time.Now())
+	defer func(began time.Time) {
+		b.measured("commit", time.Since(began), err)
+	}(time.Now())
 	type result struct {
 		rev Revision
 		err error
@@ -168,6 +184,9 @@ func (b bounded) Commit(ctx context.Context, t Txn) (rev Revision, err error) {
 	case r := <-done:
 		return r.rev, r.err
 	default:
-		return 0, fault.New(fault.Timeout, "the datastore did not answer in time, so it is not known whether the change was made: read the data before you repeat it")
+		return 0, fault.New(
+			fault.Timeout,
+			"the datastore did not answer in time, so it is not known whether the change was made: read the data before you repeat it",
+		)
 	}
 }

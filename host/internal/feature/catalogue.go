@@ -33,10 +33,14 @@ type Feature struct {
 }
 
 // ID is NAME/VERSION.
-func (f *Feature) ID() string { return f.Name + "/" + f.Version.String() }
+func (f *Feature) ID() string {
+	return f.Name + "/" + f.Version.String()
+}
 
 // Ready reports whether the parts of the feature exist in this release.
-func (f *Feature) Ready() bool { return f.Available == nil || *f.Available }
+func (f *Feature) Ready() bool {
+	return f.Available == nil || *f.Available
+}
 
 // Dependency names other features: a name alone, or with a range of versions.
 type Dependency struct {
@@ -45,7 +49,9 @@ type Dependency struct {
 	Version     Range  `json:"-"`
 }
 
-func (d Dependency) toRequirement() Requirement { return Requirement{d.Name, d.Version} }
+func (d Dependency) toRequirement() Requirement {
+	return Requirement{d.Name, d.Version}
+}
 
 // UnmarshalJSON reads NAME or {name: NAME, version: RANGE}.
 func (d *Dependency) UnmarshalJSON(b []byte) error {
@@ -118,16 +124,27 @@ var catalogueSchema []byte
 func ParseRepository(path string, b []byte) (*Repository, []home.Problem) {
 	d := home.ReadDocument(path, b, catalogueSchema)
 	if len(d.Problems()) > 0 && !topMember.Match(b) { // the text of another file is not quoted
-		return nil, []home.Problem{{File: path, Text: "this is not a catalogue of features: it has neither `name:` nor `features:`"}}
+		return nil, []home.Problem{{
+			File: path,
+			Text: "this is not a catalogue of features: it has neither `name:` nor `features:`",
+		}}
 	}
 	if len(d.Problems()) > 0 {
 		return nil, d.Problems()
 	}
 	var file repoFile
 	if err := json.Unmarshal(d.JSON, &file); err != nil {
-		return nil, []home.Problem{{File: path, Text: err.Error()}}
+		return nil, []home.Problem{{
+			File: path,
+			Text: err.Error(),
+		}}
 	}
-	r := &Repository{Name: file.Name, URL: path, Serial: file.Serial, Revoked: file.Revoked}
+	r := &Repository{
+		Name:    file.Name,
+		URL:     path,
+		Serial:  file.Serial,
+		Revoked: file.Revoked,
+	}
 	if file.Expires != "" {
 		var err error
 		if r.Expires, err = time.Parse(time.DateOnly, file.Expires); err != nil {
@@ -137,7 +154,9 @@ func ParseRepository(path string, b []byte) (*Repository, []home.Problem) {
 	seen := map[string]bool{}
 	for i := range file.Features {
 		f, at := &file.Features[i], fmt.Sprint("features.", i)
-		f.checkFeature(func(member, format string, args ...any) { d.Fault(at+"."+member, format, args...) })
+		f.checkFeature(func(member, format string, args ...any) {
+			d.Fault(at+"."+member, format, args...)
+		})
 		f.Repository = file.Name
 		if seen[f.ID()] {
 			d.Fault(at, "%s occurs twice", f.ID())
@@ -157,7 +176,10 @@ func (f *Feature) checkFeature(bad func(member, format string, args ...any)) {
 	if f.Version, err = ParseVersion(f.VersionText); err != nil {
 		bad("version", "%v", err)
 	}
-	for member, list := range map[string][]Dependency{"depends": f.Depends, "conflicts": f.Conflicts} {
+	for member, list := range map[string][]Dependency{
+		"depends":   f.Depends,
+		"conflicts": f.Conflicts,
+	} {
 		for i := range list {
 			x, at := &list[i], fmt.Sprint(member, ".", i)
 			if x.VersionText == "" {

@@ -19,7 +19,11 @@ func (m *Manager) Run(ctx context.Context) error {
 		defer m.changes.Unlock()
 		err := m.catchUp(ctx)
 		if err != nil && ctx.Err() == nil && !errors.Is(err, datastore.ErrClosed) {
-			m.o.Log.Error("the features of the cluster cannot be followed, it will be tried again", "error", err)
+			m.o.Log.Error(
+				"the features of the cluster cannot be followed, it will be tried again",
+				"error",
+				err,
+			)
 		}
 		return err
 	})
@@ -39,7 +43,11 @@ func (m *Manager) catchUp(ctx context.Context) error {
 	if !reflect.DeepEqual(more, m.added) {
 		repo, problems, err := readCatalogue(m.o.Dir, more)
 		if err != nil { // what only the repositories of others have is then Unresolved
-			m.o.Log.Error("the catalogue stays as it was, though another controller changed its repositories", "error", err)
+			m.o.Log.Error(
+				"the catalogue stays as it was, though another controller changed its repositories",
+				"error",
+				err,
+			)
 		} else {
 			m.withLock(func() { m.repo, m.added, m.problems = repo, more, problems })
 		}
@@ -84,18 +92,30 @@ func (m *Manager) removeAll(ctx context.Context, plugins []string) {
 const tries = 5
 
 // runChange makes one change, beginning with what the cluster requires now.
-func (m *Manager) runChange(ctx context.Context, change func() (Change, error)) (c Change, err error) {
+func (m *Manager) runChange(
+	ctx context.Context,
+	change func() (Change, error),
+) (c Change, err error) {
 	m.changes.Lock()
 	defer m.changes.Unlock()
 	for range tries {
 		if err := m.catchUp(ctx); err != nil {
-			return Change{}, fault.Wrap(fault.Unavailable, err, "features and grants cannot be read; nothing was changed: %v", err)
+			return Change{}, fault.Wrap(
+				fault.Unavailable,
+				err,
+				"features and grants cannot be read; nothing was changed: %v",
+				err,
+			)
 		}
 		if c, err = change(); !errors.Is(err, datastore.ErrConflict) {
 			return c, err
 		}
 	}
-	return Change{}, fault.Wrap(fault.InUse, err, "other controllers kept changing features or grants, nothing was changed; try again")
+	return Change{}, fault.Wrap(
+		fault.InUse,
+		err,
+		"other controllers kept changing features or grants, nothing was changed; try again",
+	)
 }
 
 // saveState stores the next state; datastore.ErrConflict says that another controller
@@ -113,5 +133,9 @@ func (m *Manager) saveState(ctx context.Context, next state, more ...datastore.O
 	case errors.Is(err, datastore.ErrFull), errors.Is(err, datastore.ErrMoved):
 		return stored{}, err // it says what to do
 	}
-	return stored{}, fault.Wrap(fault.Internal, err, "the set of features could not be stored; nothing was changed")
+	return stored{}, fault.Wrap(
+		fault.Internal,
+		err,
+		"the set of features could not be stored; nothing was changed",
+	)
 }

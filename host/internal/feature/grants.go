@@ -27,7 +27,9 @@ type grantRecord struct {
 func newlyGranted(now, before grant.Held) []grant.Grant {
 	var out []grant.Grant
 	for _, e := range now.Granted {
-		if !slices.ContainsFunc(before.Granted, func(o grant.Entry) bool { return o.Grant == e.Grant }) {
+		if !slices.ContainsFunc(before.Granted, func(o grant.Entry) bool {
+			return o.Grant == e.Grant
+		}) {
 			out = append(out, e.Grant)
 		}
 	}
@@ -52,7 +54,10 @@ type Agreement struct {
 
 // agreesTo reports whether the operator agrees to all that a plugin needs.
 func (a Agreement) agreesTo(n *grant.NeededError) bool {
-	return a.All || !slices.ContainsFunc(n.Requests, func(r grant.Request) bool { return !slices.Contains(a.To[n.Plugin], r.Grant) })
+	return a.All ||
+		!slices.ContainsFunc(n.Requests, func(r grant.Request) bool {
+			return !slices.Contains(a.To[n.Plugin], r.Grant)
+		})
 }
 
 // findForbiddenGrants finds grants in a catalogue that may not give any.
@@ -60,8 +65,12 @@ func (r *Repository) findForbiddenGrants() (ps []home.Problem) {
 	for _, f := range r.Features {
 		for _, p := range f.Plugins {
 			if len(p.Grants) > 0 {
-				ps = append(ps, home.Problem{File: r.URL, Key: f.Name, Text: fmt.Sprintf(
-					"plugins: %s: only the catalogue of the home grants; remove `grants`, feature:install asks the operator", p.Name)})
+				ps = append(ps, home.Problem{
+					File: r.URL,
+					Key:  f.Name,
+					Text: fmt.Sprintf(
+						"plugins: %s: only the catalogue of the home grants; remove `grants`, feature:install asks the operator", p.Name),
+				})
 			}
 		}
 	}
@@ -90,12 +99,17 @@ func (m *Manager) heldGrants(plan Plan, plugin string) grant.Held {
 
 // grantsAfter are the stored decisions after a change, and what has to be written for that. Those about plugins that
 // no feature names any more go: another plugin of that name starts without any.
-func (m *Manager) grantsAfter(plan Plan, agreed map[string]grant.Held) (map[string]grantRecord, []datastore.Op) {
+func (m *Manager) grantsAfter(
+	plan Plan,
+	agreed map[string]grant.Held,
+) (map[string]grantRecord, []datastore.Op) {
 	out := maps.Clone(m.grants)
 	var ops []datastore.Op
 	for name := range m.grants {
 		if !slices.ContainsFunc(plan.Features, func(f *Feature) bool {
-			return slices.ContainsFunc(f.Plugins, func(p PluginRef) bool { return p.Name == name })
+			return slices.ContainsFunc(f.Plugins, func(p PluginRef) bool {
+				return p.Name == name
+			})
 		}) {
 			delete(out, name)
 			ops = append(ops, datastore.Delete(namespace, grantPrefix+name))
@@ -135,10 +149,21 @@ func (m *Manager) applyGrants(t Target) {
 }
 
 // Decide grants or refuses what a plugin of an installed feature requests, at once and on all nodes.
-func (m *Manager) Decide(ctx context.Context, plugin, by string, granted bool, grants []grant.Grant) error {
+func (m *Manager) Decide(
+	ctx context.Context,
+	plugin, by string,
+	granted bool,
+	grants []grant.Grant,
+) error {
 	_, err := m.runChange(ctx, func() (Change, error) {
-		if !slices.ContainsFunc(m.Active().Plugins, func(p PluginSpec) bool { return p.Name == plugin }) {
-			return Change{}, fault.New(fault.NotFound, "no installed feature runs a plugin %q", plugin)
+		if !slices.ContainsFunc(m.Active().Plugins, func(p PluginSpec) bool {
+			return p.Name == plugin
+		}) {
+			return Change{}, fault.New(
+				fault.NotFound,
+				"no installed feature runs a plugin %q",
+				plugin,
+			)
 		}
 		r := m.grants[plugin]
 		if granted {
@@ -147,11 +172,20 @@ func (m *Manager) Decide(ctx context.Context, plugin, by string, granted bool, g
 			r.Held = r.Held.Refuse(by, time.Now().UTC(), grants...)
 		}
 		rev, err := m.o.Store.Commit(ctx, datastore.Txn{
-			Compares: []datastore.Compare{{Namespace: namespace, Key: grantPrefix + plugin, Revision: r.revision}},
-			Ops:      []datastore.Op{putJSON(grantPrefix+plugin, r.Held)},
+			Compares: []datastore.Compare{{
+				Namespace: namespace,
+				Key:       grantPrefix + plugin,
+				Revision:  r.revision,
+			}},
+			Ops: []datastore.Op{putJSON(grantPrefix+plugin, r.Held)},
 		})
 		if err != nil && !errors.Is(err, datastore.ErrConflict) {
-			err = fault.Wrap(fault.Internal, err, "the grants could not be stored; nothing was changed: %v", err)
+			err = fault.Wrap(
+				fault.Internal,
+				err,
+				"the grants could not be stored; nothing was changed: %v",
+				err,
+			)
 		}
 		if err != nil {
 			return Change{}, err

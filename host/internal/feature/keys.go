@@ -22,7 +22,12 @@ func (m *Manager) Keys() []KeyInfo {
 		if err != nil {
 			continue
 		}
-		i := KeyInfo{Signer: signerOf(k), Revoked: r.Revoked, By: r.By, At: r.At}
+		i := KeyInfo{
+			Signer:  signerOf(k),
+			Revoked: r.Revoked,
+			By:      r.By,
+			At:      r.At,
+		}
 		for _, name := range slices.Sorted(maps.Keys(m.added.repos)) {
 			if m.added.repos[name].Key == r.Key {
 				i.Repositories = append(i.Repositories, name)
@@ -48,7 +53,12 @@ func (m *Manager) RevokeKey(ctx context.Context, id, by string) (Change, error) 
 	c, err := m.runChange(ctx, func() (Change, error) {
 		r, ok := m.added.keys[wholeID(id)]
 		if !ok {
-			return Change{}, fault.New(fault.NotFound, "no trusted public key %q%s", id, nearest.Hint(strings.ToUpper(id), slices.Collect(maps.Keys(m.added.keys))))
+			return Change{}, fault.New(
+				fault.NotFound,
+				"no trusted public key %q%s",
+				id,
+				nearest.Hint(strings.ToUpper(id), slices.Collect(maps.Keys(m.added.keys))),
+			)
 		}
 		k, err := parseKey(r.Key)
 		if err != nil {
@@ -56,7 +66,12 @@ func (m *Manager) RevokeKey(ctx context.Context, id, by string) (Change, error) 
 		}
 		signer = signerOf(k)
 		next := m.added.clone()
-		next.keys[signer.ID] = keyRecord{Key: r.Key, By: by, At: time.Now().UTC(), Revoked: true}
+		next.keys[signer.ID] = keyRecord{
+			Key:     r.Key,
+			By:      by,
+			At:      time.Now().UTC(),
+			Revoked: true,
+		}
 		return m.changeCatalogue(ctx, next, true, func(*state) {}, putJSON(keyPrefix+signer.ID, next.keys[signer.ID]))
 	})
 	if err == nil && m.o.Trusted != nil {
@@ -92,8 +107,15 @@ func (m *Manager) Verify(names []string) ([]Verified, error) {
 			continue
 		}
 		for _, ref := range f.Plugins {
-			p := target.Plugins[slices.IndexFunc(target.Plugins, func(p PluginSpec) bool { return p.Name == ref.Name })]
-			v := Verified{Feature: f.Name, Plugin: p.Name, Origin: p.Origin, SHA256: p.SHA256}
+			p := target.Plugins[slices.IndexFunc(target.Plugins, func(p PluginSpec) bool {
+				return p.Name == ref.Name
+			})]
+			v := Verified{
+				Feature: f.Name,
+				Plugin:  p.Name,
+				Origin:  p.Origin,
+				SHA256:  p.SHA256,
+			}
 			err := repos.repos[p.Repository].verifySignature(repos.keys)
 			if err == nil {
 				err = m.o.Plugins.Verify(p.Name)

@@ -44,7 +44,12 @@ func (l Locator) Locate(name string) (path, sha256 string, err error) {
 		sum, err := sumOf(dir, name)
 		return path, sum, err
 	}
-	return "", "", fmt.Errorf("plugin %s is not in %s%s", name, strings.Join(l.Dirs, " or "), nearest.Hint(name, l.Names()))
+	return "", "", fmt.Errorf(
+		"plugin %s is not in %s%s",
+		name,
+		strings.Join(l.Dirs, " or "),
+		nearest.Hint(name, l.Names()),
+	)
 }
 
 // Names lists the executables there are.
@@ -84,5 +89,9 @@ func sumOf(dir, name string) (string, error) {
 			return strings.ToLower(sum), nil
 		}
 	}
-	return "", fmt.Errorf("plugin %s is not listed in %s: run `make build`, or add the output of sha256sum", name, path)
+	return "", fmt.Errorf(
+		"plugin %s is not listed in %s: run `make build`, or add the output of sha256sum",
+		name,
+		path,
+	)
 }

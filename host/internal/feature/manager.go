@@ -111,7 +111,11 @@ func readCatalogue(dir home.Dir, more added) (Repo, []home.Problem, error) {
 			return ps
 		}
 		if other, twice := names[r.Name]; twice {
-			return []home.Problem{{File: url, Key: "name", Text: fmt.Sprintf("the repository %q is in %s already", r.Name, other)}}
+			return []home.Problem{{
+				File: url,
+				Key:  "name",
+				Text: fmt.Sprintf("the repository %q is in %s already", r.Name, other),
+			}}
 		}
 		names[r.Name] = url
 		repos = append(repos, r)
@@ -134,7 +138,14 @@ func readCatalogue(dir home.Dir, more added) (Repo, []home.Problem, error) {
 	for _, name := range slices.Sorted(maps.Keys(more.repos)) {
 		record := more.repos[name]
 		if err := record.verifySignature(more.keys); err != nil {
-			problems = append(problems, home.Problem{File: record.URL, Key: name, Text: err.Error()})
+			problems = append(
+				problems,
+				home.Problem{
+					File: record.URL,
+					Key:  name,
+					Text: err.Error(),
+				},
+			)
 			continue
 		}
 		problems = append(problems, take(record.URL, record.Text, false)...)
@@ -188,7 +199,13 @@ func (m *Manager) startAll(ctx context.Context, specs []PluginSpec) {
 	for _, spec := range specs {
 		g.Go(func() error {
 			if err := m.o.Plugins.Ensure(ctx, spec); err != nil {
-				m.o.Log.Error("plugin does not start, it will be tried again", "plugin", spec.Name, "error", err)
+				m.o.Log.Error(
+					"plugin does not start, it will be tried again",
+					"plugin",
+					spec.Name,
+					"error",
+					err,
+				)
 			}
 			return nil
 		})
@@ -254,7 +271,10 @@ func (m *Manager) targetOf(plan Plan, s state) (Target, error) {
 func stoppedIn(plan Plan, stopped []string) []string {
 	out := slices.Clone(stopped)
 	for _, f := range plan.Features { // dependencies first, so one pass is enough
-		if !slices.Contains(out, f.Name) && slices.ContainsFunc(f.Depends, func(d Dependency) bool { return slices.Contains(out, d.Name) }) {
+		if !slices.Contains(out, f.Name) &&
+			slices.ContainsFunc(f.Depends, func(d Dependency) bool {
+				return slices.Contains(out, d.Name)
+			}) {
 			out = append(out, f.Name)
 		}
 	}
@@ -298,12 +318,19 @@ func (w wish) firstRefusal(s state, broken, before map[string]error) error {
 
 // changeState goes from the present state to the next, or stays. more is written with
 // it. The caller holds changes.
-func (m *Manager) changeState(ctx context.Context, next state, w wish, more ...datastore.Op) (Change, error) {
+func (m *Manager) changeState(
+	ctx context.Context,
+	next state,
+	w wish,
+	more ...datastore.Op,
+) (Change, error) {
 	plan, broken := m.salvageState(next)
 	if err := w.firstRefusal(next, broken, m.broken); err != nil {
 		return Change{}, err
 	}
-	next.Stopped = slices.DeleteFunc(next.Stopped, func(n string) bool { return plan.Get(n) == nil })
+	next.Stopped = slices.DeleteFunc(next.Stopped, func(n string) bool {
+		return plan.Get(n) == nil
+	})
 	target, err := m.targetOf(plan, next)
 	if err != nil {
 		return Change{}, err
@@ -330,7 +357,9 @@ func (m *Manager) changeState(ctx context.Context, next state, w wish, more ...d
 			m.o.Granted(name, w.agree.By, newlyGranted(held, m.grants[name].Held))
 		}
 	}
-	m.withLock(func() { m.state, m.plan, m.grants, m.broken = saved, plan, grants, broken })
+	m.withLock(func() {
+		m.state, m.plan, m.grants, m.broken = saved, plan, grants, broken
+	})
 	m.applyGrants(target)
 	m.publishTarget(target)
 	m.removeAll(ctx, c.Remove)
@@ -338,7 +367,12 @@ func (m *Manager) changeState(ctx context.Context, next state, w wish, more ...d
 }
 
 // ensurePlugins starts what a change needs, or leaves everything as it was. It returns what was agreed to by plugin.
-func (m *Manager) ensurePlugins(ctx context.Context, c Change, old Target, agree Agreement) (map[string]grant.Held, error) {
+func (m *Manager) ensurePlugins(
+	ctx context.Context,
+	c Change,
+	old Target,
+	agree Agreement,
+) (map[string]grant.Held, error) {
 	agreed := map[string]grant.Held{}
 	for i, spec := range c.Ensure {
 		err := m.o.Plugins.Ensure(ctx, spec)
@@ -360,7 +394,13 @@ func (m *Manager) ensurePlugins(ctx context.Context, c Change, old Target, agree
 			if kind == fault.Internal {
 				kind = fault.Unavailable
 			}
-			return nil, fault.Wrap(kind, err, "plugin %s does not start, nothing was changed: %v", spec.Name, err)
+			return nil, fault.Wrap(
+				kind,
+				err,
+				"plugin %s does not start, nothing was changed: %v",
+				spec.Name,
+				err,
+			)
 		}
 	}
 	return agreed, nil
@@ -371,7 +411,9 @@ func (m *Manager) rollbackPlugins(ctx context.Context, tried []PluginSpec, old T
 	defer cancel()
 	for _, spec := range slices.Backward(tried) {
 		var err error
-		i := slices.IndexFunc(old.Plugins, func(p PluginSpec) bool { return p.Name == spec.Name })
+		i := slices.IndexFunc(old.Plugins, func(p PluginSpec) bool {
+			return p.Name == spec.Name
+		})
 		if i >= 0 {
 			was := old.Plugins[i]
 			was.Held = m.heldGrants(m.plan, was.Name)
@@ -380,7 +422,13 @@ func (m *Manager) rollbackPlugins(ctx context.Context, tried []PluginSpec, old T
 			err = m.o.Plugins.Remove(ctx, spec.Name)
 		}
 		if err != nil {
-			m.o.Log.Error("plugin not brought back after a failed change", "plugin", spec.Name, "error", err)
+			m.o.Log.Error(
+				"plugin not brought back after a failed change",
+				"plugin",
+				spec.Name,
+				"error",
+				err,
+			)
 		}
 	}
 }

@@ -44,17 +44,27 @@ func (m *Manager) Install(ctx context.Context, names []string, o InstallOptions)
 				}
 			}
 		}
-		return m.changeState(ctx, next, wish{simulate: o.Simulate, agree: o.Agree, must: asked})
+		return m.changeState(ctx, next, wish{
+			simulate: o.Simulate,
+			agree:    o.Agree,
+			must:     asked,
+		})
 	})
 }
 
 // changeNamed makes a change of the present state for what an operator typed.
-func (m *Manager) changeNamed(ctx context.Context, names []string, change func(asked []Requirement, next state) (Change, error)) (Change, error) {
+func (m *Manager) changeNamed(
+	ctx context.Context,
+	names []string,
+	change func(asked []Requirement, next state) (Change, error),
+) (Change, error) {
 	asked, err := parseAll(names)
 	if err != nil {
 		return Change{}, err
 	}
-	return m.runChange(ctx, func() (Change, error) { return change(asked, m.state.clone()) })
+	return m.runChange(ctx, func() (Change, error) {
+		return change(asked, m.state.clone())
+	})
 }
 
 // unstopAll lets a feature and what it depends on run again.
@@ -75,7 +85,11 @@ type UninstallOptions struct {
 
 // Uninstall takes requirements away. Features that only others need go with
 // them; one that others still need cannot be uninstalled by itself.
-func (m *Manager) Uninstall(ctx context.Context, names []string, o UninstallOptions) (Change, error) {
+func (m *Manager) Uninstall(
+	ctx context.Context,
+	names []string,
+	o UninstallOptions,
+) (Change, error) {
 	if m.o.Room != nil && !o.Simulate {
 		m.o.Room()
 	}
@@ -101,11 +115,20 @@ func (m *Manager) Uninstall(ctx context.Context, names []string, o UninstallOpti
 func (m *Manager) describeStaying(asked []Requirement, next state, c Change) []string {
 	var out []string
 	for _, q := range asked {
-		goes := slices.ContainsFunc(c.Uninstall, func(f *Feature) bool { return f.Name == q.Name })
+		goes := slices.ContainsFunc(c.Uninstall, func(f *Feature) bool {
+			return f.Name == q.Name
+		})
 		if goes || m.plan.Get(q.Name) == nil {
 			continue
 		}
-		out = append(out, fmt.Sprintf("%s stays: %s. It goes with the last that needs it", q.Name, m.explainNeededBy(q.Name, next.hasRequirement)))
+		out = append(
+			out,
+			fmt.Sprintf(
+				"%s stays: %s. It goes with the last that needs it",
+				q.Name,
+				m.explainNeededBy(q.Name, next.hasRequirement),
+			),
+		)
 	}
 	return out
 }
@@ -116,11 +139,26 @@ func (m *Manager) checkUninstallable(q Requirement) error {
 	case f == nil && m.state.hasRequirement(q.Name): // broken
 		return nil
 	case f == nil:
-		return fault.New(fault.NotFound, "feature %s is not installed%s", q.Name, nearest.Hint(q.Name, m.installedNames()))
+		return fault.New(
+			fault.NotFound,
+			"feature %s is not installed%s",
+			q.Name,
+			nearest.Hint(q.Name, m.installedNames()),
+		)
 	case !q.Version.Contains(f.Version):
-		return fault.New(fault.NotFound, "feature %s is not installed; version %s of it is", q, f.Version)
+		return fault.New(
+			fault.NotFound,
+			"feature %s is not installed; version %s of it is",
+			q,
+			f.Version,
+		)
 	case !m.state.hasRequirement(q.Name):
-		return fault.New(fault.InUse, "feature %s is a dependency: %s. Uninstall that instead", q.Name, m.explainNeededBy(q.Name, m.state.hasRequirement))
+		return fault.New(
+			fault.InUse,
+			"feature %s is a dependency: %s. Uninstall that instead",
+			q.Name,
+			m.explainNeededBy(q.Name, m.state.hasRequirement),
+		)
 	}
 	return nil
 }
@@ -177,7 +215,12 @@ func (m *Manager) deleteConfig(gone []*Feature) error {
 		}
 	}
 	if err := errors.Join(errs...); err != nil {
-		return fault.Wrap(fault.Internal, err, "uninstalled, but not all settings files could be deleted: %v", err)
+		return fault.Wrap(
+			fault.Internal,
+			err,
+			"uninstalled, but not all settings files could be deleted: %v",
+			err,
+		)
 	}
 	return nil
 }
@@ -193,12 +236,21 @@ func (m *Manager) Stop(ctx context.Context, names ...string) (Change, error) {
 	return m.startStop(ctx, names, func(s *state, name string) { s.addStopped(name) })
 }
 
-func (m *Manager) startStop(ctx context.Context, names []string, mark func(*state, string)) (Change, error) {
+func (m *Manager) startStop(
+	ctx context.Context,
+	names []string,
+	mark func(*state, string),
+) (Change, error) {
 	return m.changeNamed(ctx, names, func(asked []Requirement, next state) (Change, error) {
 		for _, q := range asked {
 			f := m.plan.Get(q.Name)
 			if f == nil || !q.Version.Contains(f.Version) {
-				return Change{}, fault.New(fault.NotFound, "feature %s is not installed%s", q, nearest.Hint(q.Name, m.installedNames()))
+				return Change{}, fault.New(
+					fault.NotFound,
+					"feature %s is not installed%s",
+					q,
+					nearest.Hint(q.Name, m.installedNames()),
+				)
 			}
 			mark(&next, q.Name)
 		}

@@ -46,10 +46,15 @@ func (m *Manager) ForCommand(names ...string) []string {
 	for _, f := range m.repo.All() {
 		brings := func(facet Facet) bool {
 			return facet.Facet == CLI && slices.ContainsFunc(facet.Commands, func(p string) bool {
-				return slices.ContainsFunc(names, func(n string) bool { return matchesPattern(p, n) })
+				return slices.ContainsFunc(names, func(n string) bool {
+					return matchesPattern(p, n)
+				})
 			})
 		}
-		if f.Ready() && !active.Has(f.Name) && !slices.Contains(out, f.Name) && slices.ContainsFunc(f.Facets, brings) {
+		if f.Ready() &&
+			!active.Has(f.Name) &&
+			!slices.Contains(out, f.Name) &&
+			slices.ContainsFunc(f.Facets, brings) {
 			out = append(out, f.Name)
 		}
 	}
@@ -67,7 +72,16 @@ func (m *Manager) List() []Info {
 	}
 	for _, q := range m.state.Required {
 		if len(m.repo.Versions(q.Name)) == 0 { // its repository is gone
-			out = append(out, Info{Name: q.Name, Version: q.Version.String(), Required: true, State: Unresolved, Note: m.brokenNote(q.Name)})
+			out = append(
+				out,
+				Info{
+					Name:     q.Name,
+					Version:  q.Version.String(),
+					Required: true,
+					State:    Unresolved,
+					Note:     m.brokenNote(q.Name),
+				},
+			)
 		}
 	}
 	return out
@@ -81,8 +95,16 @@ func (m *Manager) brokenNote(name string) string {
 }
 
 func (m *Manager) featureInfo(f *Feature) Info {
-	i := Info{Name: f.Name, Version: f.Version.String(), State: Uninstalled, Repository: f.Repository, Description: f.Description,
-		Available: f.Ready(), Facets: f.Facets, Config: f.Config}
+	i := Info{
+		Name:        f.Name,
+		Version:     f.Version.String(),
+		State:       Uninstalled,
+		Repository:  f.Repository,
+		Description: f.Description,
+		Available:   f.Ready(),
+		Facets:      f.Facets,
+		Config:      f.Config,
+	}
 	if !f.Ready() {
 		i.Note = f.Until
 	}
@@ -122,7 +144,12 @@ func (m *Manager) Info(name, version string) (Info, error) {
 func (m *Manager) findFeature(name, version string) (*Feature, error) {
 	all := m.repo.Versions(name)
 	if len(all) == 0 {
-		return nil, fault.New(fault.NotFound, "there is no feature %q%s", name, nearest.Hint(name, m.repo.Names()))
+		return nil, fault.New(
+			fault.NotFound,
+			"there is no feature %q%s",
+			name,
+			nearest.Hint(name, m.repo.Names()),
+		)
 	}
 	if version == "" {
 		if f := m.plan.Get(name); f != nil {
@@ -137,7 +164,13 @@ func (m *Manager) findFeature(name, version string) (*Feature, error) {
 	if f := firstFitting(all, func(f *Feature) bool { return f.Version == v }); f != nil {
 		return f, nil
 	}
-	return nil, fault.New(fault.NotFound, "feature %s has no version %s; there is %s", name, v, m.repo.versionsText(name))
+	return nil, fault.New(
+		fault.NotFound,
+		"feature %s has no version %s; there is %s",
+		name,
+		v,
+		m.repo.versionsText(name),
+	)
 }
 
 // Versions returns all versions of a feature, highest first.
@@ -216,7 +249,12 @@ func (m *Manager) Repositories() []RepoInfo {
 		out = append(out, RepoInfo{Name: r.Name, URL: r.URL})
 	}
 	for name, r := range m.added.repos {
-		i := RepoInfo{Name: name, URL: r.URL, Added: true, SignedBy: r.signedBy()}
+		i := RepoInfo{
+			Name:     name,
+			URL:      r.URL,
+			Added:    true,
+			SignedBy: r.signedBy(),
+		}
 		file := m.repo.Repository(name)
 		switch {
 		case file == nil:
@@ -231,6 +269,8 @@ func (m *Manager) Repositories() []RepoInfo {
 		}
 		out = append(out, i)
 	}
-	slices.SortFunc(out, func(a, b RepoInfo) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(out, func(a, b RepoInfo) int {
+		return strings.Compare(a.Name, b.Name)
+	})
 	return out
 }

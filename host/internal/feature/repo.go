@@ -24,13 +24,17 @@ func NewRepo(repos ...*Repository) Repo {
 		}
 	}
 	for _, fs := range r.byName {
-		slices.SortFunc(fs, func(a, b *Feature) int { return b.Version.Compare(a.Version) })
+		slices.SortFunc(fs, func(a, b *Feature) int {
+			return b.Version.Compare(a.Version)
+		})
 	}
 	return r
 }
 
 // Versions returns the versions of a feature, highest first.
-func (r Repo) Versions(name string) []*Feature { return r.byName[name] }
+func (r Repo) Versions(name string) []*Feature {
+	return r.byName[name]
+}
 
 // Names returns all names in order.
 func (r Repo) Names() []string {
@@ -48,7 +52,9 @@ func (r Repo) All() []*Feature {
 
 // Repository returns the file of a name, nil when there is none.
 func (r Repo) Repository(name string) *Repository {
-	if i := slices.IndexFunc(r.repos, func(o *Repository) bool { return o.Name == name }); i >= 0 {
+	if i := slices.IndexFunc(r.repos, func(o *Repository) bool {
+		return o.Name == name
+	}); i >= 0 {
 		return r.repos[i]
 	}
 	return nil
@@ -56,7 +62,9 @@ func (r Repo) Repository(name string) *Repository {
 
 // Find returns the highest version that meets a requirement, nil when none does.
 func (r Repo) Find(q Requirement) *Feature {
-	return firstFitting(r.byName[q.Name], func(f *Feature) bool { return q.Version.Contains(f.Version) })
+	return firstFitting(r.byName[q.Name], func(f *Feature) bool {
+		return q.Version.Contains(f.Version)
+	})
 }
 
 // versionsText lists the versions of a feature for an error.

@@ -65,7 +65,10 @@ func checkName(name string) error {
 		ok = ok && (c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' || c == '_' || c == '.')
 	}
 	if !ok {
-		return fmt.Errorf("%q is not a feature's name: use letters, digits, hyphens, dots and underscores", name)
+		return fmt.Errorf(
+			"%q is not a feature's name: use letters, digits, hyphens, dots and underscores",
+			name,
+		)
 	}
 	return nil
 }

@@ -33,7 +33,9 @@ func firstFitting(all []*Feature, fits func(*Feature) bool) *Feature {
 func (p Plan) NeededBy(name string) []string {
 	var out []string
 	for _, f := range p.Features {
-		if slices.ContainsFunc(f.Depends, func(d Dependency) bool { return d.Name == name }) {
+		if slices.ContainsFunc(f.Depends, func(d Dependency) bool {
+			return d.Name == name
+		}) {
 			out = append(out, f.Name)
 		}
 	}
@@ -101,7 +103,11 @@ func (r *resolver) visitAll(required []Requirement) error {
 // visitFeature puts a feature into the plan, after what it depends on.
 func (r *resolver) visitFeature(w want, path []string) error {
 	if at := slices.Index(path, w.Name); at >= 0 {
-		return fault.New(fault.Invalid, "the features depend on each other in a loop: %s", strings.Join(append(path[at:], w.Name), " → "))
+		return fault.New(
+			fault.Invalid,
+			"the features depend on each other in a loop: %s",
+			strings.Join(append(path[at:], w.Name), " → "),
+		)
 	}
 	r.addWant(w)
 	if f := r.chosen[w.Name]; f != nil {
@@ -135,7 +141,15 @@ func (r *resolver) chooseVersion(w want) (*Feature, error) {
 		if w.by == nil {
 			verb = "ask"
 		}
-		return nil, fault.New(fault.NotFound, "feature %s: no version in %s, which %s %s for; there is %s", w.Name, w.Version, w.wantedBy(), verb, r.repo.versionsText(w.Name))
+		return nil, fault.New(
+			fault.NotFound,
+			"feature %s: no version in %s, which %s %s for; there is %s",
+			w.Name,
+			w.Version,
+			w.wantedBy(),
+			verb,
+			r.repo.versionsText(w.Name),
+		)
 	}
 	var refused error
 	for _, f := range versions {
@@ -157,7 +171,9 @@ func (r *resolver) chooseVersion(w want) (*Feature, error) {
 }
 
 func isAccepted(f *Feature, wants ...want) bool {
-	return !slices.ContainsFunc(wants, func(w want) bool { return !w.Version.Contains(f.Version) })
+	return !slices.ContainsFunc(wants, func(w want) bool {
+		return !w.Version.Contains(f.Version)
+	})
 }
 
 func (r *resolver) missingFeatureError(w want) error {
@@ -174,7 +190,9 @@ func (r *resolver) clashError(name string) error {
 	a, b := wants[0], wants[len(wants)-1]
 	for i, x := range wants {
 		for _, y := range wants[i+1:] {
-			if !slices.ContainsFunc(r.repo.Versions(name), func(f *Feature) bool { return isAccepted(f, x, y) }) {
+			if !slices.ContainsFunc(r.repo.Versions(name), func(f *Feature) bool {
+				return isAccepted(f, x, y)
+			}) {
 				a, b = x, y
 			}
 		}
@@ -197,12 +215,19 @@ func (r *resolver) checkRefused(f *Feature) error {
 	}
 	for _, o := range r.chosen {
 		if hasConflict(f, o) || hasConflict(o, f) {
-			return fault.New(fault.InUse, "features %s and %s exclude each other; uninstall one of them first", min(f.Name, o.Name), max(f.Name, o.Name))
+			return fault.New(
+				fault.InUse,
+				"features %s and %s exclude each other; uninstall one of them first",
+				min(f.Name, o.Name),
+				max(f.Name, o.Name),
+			)
 		}
 	}
 	return nil
 }
 
 func hasConflict(a, b *Feature) bool {
-	return slices.ContainsFunc(a.Conflicts, func(d Dependency) bool { return d.Name == b.Name && d.Version.Contains(b.Version) })
+	return slices.ContainsFunc(a.Conflicts, func(d Dependency) bool {
+		return d.Name == b.Name && d.Version.Contains(b.Version)
+	})
 }

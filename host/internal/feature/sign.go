@@ -39,7 +39,11 @@ type Signer struct {
 func signerOf(k minisign.PublicKey) Signer {
 	text := k.String()
 	raw, _ := base64.StdEncoding.DecodeString(text) // the library encoded it
-	return Signer{ID: keyID(k.ID()), Fingerprint: fmt.Sprintf("SHA256:%x", sha256.Sum256(raw)), Key: text}
+	return Signer{
+		ID:          keyID(k.ID()),
+		Fingerprint: fmt.Sprintf("SHA256:%x", sha256.Sum256(raw)),
+		Key:         text,
+	}
 }
 
 func keyID(id uint64) string { return fmt.Sprintf("%016X", id) }
@@ -62,7 +66,9 @@ func (e *UntrustedError) Error() string {
 }
 
 // Unwrap gives the error its kind.
-func (e *UntrustedError) Unwrap() error { return fault.New(fault.Denied, "the key is not trusted") }
+func (e *UntrustedError) Unwrap() error {
+	return fault.New(fault.Denied, "the key is not trusted")
+}
 
 // signature is what stands beside a catalogue.
 type signature struct {
@@ -111,7 +117,11 @@ func parseKey(text string) (k minisign.PublicKey, err error) {
 
 // trustedSigner returns the key that signs a catalogue, if an operator trusts it: pinned is the value of --key. again is the
 // key that signed the catalogue of that name before, empty when there was none.
-func (s *signature) trustedSigner(catalogue string, keys map[string]keyRecord, pinned, again string) (Signer, error) {
+func (s *signature) trustedSigner(
+	catalogue string,
+	keys map[string]keyRecord,
+	pinned, again string,
+) (Signer, error) {
 	var key minisign.PublicKey
 	known, have := keys[s.id]
 	switch {
@@ -121,7 +131,13 @@ func (s *signature) trustedSigner(catalogue string, keys map[string]keyRecord, p
 			return Signer{}, fault.Wrap(fault.Invalid, err, "--key: %v", err)
 		}
 		if keyID(k.ID()) != s.id {
-			return Signer{}, fault.New(fault.Denied, "%s is signed with the key %s, and --key is %s", catalogue, s.id, keyID(k.ID()))
+			return Signer{}, fault.New(
+				fault.Denied,
+				"%s is signed with the key %s, and --key is %s",
+				catalogue,
+				s.id,
+				keyID(k.ID()),
+			)
 		}
 		key = k
 	case have && known.Revoked:
@@ -201,7 +217,14 @@ func (m *Manager) checkNotRevoked(p PluginSpec) error {
 		}
 		for _, v := range r.Revoked {
 			if strings.EqualFold(v.SHA256, p.SHA256) {
-				return revokedError{fault.New(fault.Denied, "the file of plugin %s (sha256 %s) is revoked by the catalogue %s: %s", p.Name, p.SHA256, r.Name, v.Why)}
+				return revokedError{fault.New(
+					fault.Denied,
+					"the file of plugin %s (sha256 %s) is revoked by the catalogue %s: %s",
+					p.Name,
+					p.SHA256,
+					r.Name,
+					v.Why,
+				)}
 			}
 		}
 	}

@@ -36,7 +36,9 @@ func (s state) clone() state {
 }
 
 func (s state) hasRequirement(name string) bool {
-	return slices.ContainsFunc(s.Required, func(r Requirement) bool { return r.Name == name })
+	return slices.ContainsFunc(s.Required, func(r Requirement) bool {
+		return r.Name == name
+	})
 }
 
 // addRequirement adds a requirement, or replaces the one of the same name.
@@ -51,7 +53,9 @@ func (s *state) addRequirement(q Requirement) {
 }
 
 func (s *state) releaseRequirement(name string) {
-	s.Required = slices.DeleteFunc(s.Required, func(r Requirement) bool { return r.Name == name })
+	s.Required = slices.DeleteFunc(s.Required, func(r Requirement) bool {
+		return r.Name == name
+	})
 }
 
 func (s *state) addStopped(name string) {
@@ -79,7 +83,9 @@ type added struct {
 	keys  map[string]keyRecord // by ID
 }
 
-func (a added) clone() added { return added{maps.Clone(a.repos), maps.Clone(a.keys)} }
+func (a added) clone() added {
+	return added{maps.Clone(a.repos), maps.Clone(a.keys)}
+}
 
 // stored is the state with the revision a change of it must compare with.
 type stored struct {
@@ -87,7 +93,10 @@ type stored struct {
 	revision datastore.Revision
 }
 
-func loadState(ctx context.Context, s datastore.Store) (out stored, more added, grants map[string]grantRecord, err error) {
+func loadState(
+	ctx context.Context,
+	s datastore.Store,
+) (out stored, more added, grants map[string]grantRecord, err error) {
 	more, grants = added{map[string]repoRecord{}, map[string]keyRecord{}}, map[string]grantRecord{}
 	err = s.View(ctx, func(sn datastore.Snapshot) error {
 		e, err := sn.Get(namespace, stateKey)
@@ -101,22 +110,36 @@ func loadState(ctx context.Context, s datastore.Store) (out stored, more added, 
 			return err
 		}
 		return errors.Join(
-			loadRecords(sn, repoPrefix, func(name string, r repoRecord, _ datastore.Revision) { more.repos[name] = r }),
-			loadRecords(sn, keyPrefix, func(id string, k keyRecord, _ datastore.Revision) { more.keys[id] = k }),
-			loadRecords(sn, grantPrefix, func(plugin string, h grant.Held, at datastore.Revision) { grants[plugin] = grantRecord{h, at} }))
+			loadRecords(sn, repoPrefix, func(name string, r repoRecord, _ datastore.Revision) {
+				more.repos[name] = r
+			}),
+			loadRecords(sn, keyPrefix, func(id string, k keyRecord, _ datastore.Revision) {
+				more.keys[id] = k
+			}),
+			loadRecords(sn, grantPrefix, func(plugin string, h grant.Held, at datastore.Revision) {
+				grants[plugin] = grantRecord{h, at}
+			}))
 	})
 	return out, more, grants, err
 }
 
 // loadRecords reads the records below a prefix.
-func loadRecords[T any](sn datastore.Snapshot, prefix string, take func(name string, record T, at datastore.Revision)) error {
+func loadRecords[T any](
+	sn datastore.Snapshot,
+	prefix string,
+	take func(name string, record T, at datastore.Revision),
+) error {
 	for e, err := range sn.Range(namespace, datastore.RangeOptions{Prefix: prefix}) {
 		if err != nil {
 			return err
 		}
 		var record T
 		if err := json.Unmarshal(e.Value, &record); err != nil {
-			return fmt.Errorf("the stored record %s of the features is not readable: %w", e.Key, err)
+			return fmt.Errorf(
+				"the stored record %s of the features is not readable: %w",
+				e.Key,
+				err,
+			)
 		}
 		take(strings.TrimPrefix(e.Key, prefix), record, e.Revision)
 	}
@@ -125,10 +148,20 @@ func loadRecords[T any](sn datastore.Snapshot, prefix string, take func(name str
 
 // commitState stores a new state, with further writes in the same transaction; a state
 // changed meanwhile by another process of a cluster is a conflict.
-func commitState(ctx context.Context, s datastore.Store, old stored, next state, more ...datastore.Op) (stored, error) {
+func commitState(
+	ctx context.Context,
+	s datastore.Store,
+	old stored,
+	next state,
+	more ...datastore.Op,
+) (stored, error) {
 	rev, err := s.Commit(ctx, datastore.Txn{
-		Compares: []datastore.Compare{{Namespace: namespace, Key: stateKey, Revision: old.revision}},
-		Ops:      append([]datastore.Op{putJSON(stateKey, next)}, more...),
+		Compares: []datastore.Compare{{
+			Namespace: namespace,
+			Key:       stateKey,
+			Revision:  old.revision,
+		}},
+		Ops: append([]datastore.Op{putJSON(stateKey, next)}, more...),
 	})
 	return stored{next, rev}, err
 }

@@ -39,7 +39,11 @@ type Target struct {
 
 // NewTarget works out what runs. locate finds a plugin's executable and its
 // checksum; it is asked once for each plugin.
-func NewTarget(plan Plan, stopped []string, locate func(name string) (path, sha256 string, err error)) (Target, error) {
+func NewTarget(
+	plan Plan,
+	stopped []string,
+	locate func(name string) (path, sha256 string, err error),
+) (Target, error) {
 	var t Target
 	at := map[string]int{}
 	from := map[string]*Feature{}
@@ -50,7 +54,13 @@ func NewTarget(plan Plan, stopped []string, locate func(name string) (path, sha2
 		t.Features = append(t.Features, f)
 		t.facets = append(t.facets, f.Facets...)
 		for _, ref := range f.Plugins {
-			spec := PluginSpec{Name: ref.Name, SHA256: strings.ToLower(ref.SHA256), Args: ref.Args, Files: ref.Files, Repository: f.Repository}
+			spec := PluginSpec{
+				Name:       ref.Name,
+				SHA256:     strings.ToLower(ref.SHA256),
+				Args:       ref.Args,
+				Files:      ref.Files,
+				Repository: f.Repository,
+			}
 			if i, ok := at[ref.Name]; ok {
 				if err := mergeSpecs(&t.Plugins[i], spec, from[ref.Name], f); err != nil {
 					return Target{}, err
@@ -78,10 +88,22 @@ func NewTarget(plan Plan, stopped []string, locate func(name string) (path, sha2
 // mergeSpecs lets several features run one plugin, if they agree how.
 func mergeSpecs(have *PluginSpec, more PluginSpec, first, second *Feature) error {
 	if len(more.Args) > 0 && len(have.Args) > 0 && !slices.Equal(have.Args, more.Args) {
-		return fault.New(fault.Invalid, "features %s and %s start plugin %s with different arguments", first.Name, second.Name, have.Name)
+		return fault.New(
+			fault.Invalid,
+			"features %s and %s start plugin %s with different arguments",
+			first.Name,
+			second.Name,
+			have.Name,
+		)
 	}
 	if more.SHA256 != "" && !strings.EqualFold(have.SHA256, more.SHA256) {
-		return fault.New(fault.Invalid, "features %s and %s name different files for plugin %s", first.Name, second.Name, have.Name)
+		return fault.New(
+			fault.Invalid,
+			"features %s and %s name different files for plugin %s",
+			first.Name,
+			second.Name,
+			have.Name,
+		)
 	}
 	if len(have.Args) == 0 {
 		have.Args = more.Args
@@ -91,7 +113,9 @@ func mergeSpecs(have *PluginSpec, more PluginSpec, first, second *Feature) error
 
 // Has reports whether a feature is started.
 func (t Target) Has(name string) bool {
-	return slices.ContainsFunc(t.Features, func(f *Feature) bool { return f.Name == name })
+	return slices.ContainsFunc(t.Features, func(f *Feature) bool {
+		return f.Name == name
+	})
 }
 
 // Rest reports whether the RPCs of a plugin's module are under RESTCONF.
@@ -100,7 +124,9 @@ func (t Target) Rest(plugin, module string) bool {
 }
 
 // UI reports whether a plugin's module is in the explorer.
-func (t Target) UI(plugin, module string) bool { return t.isFacetOn(UI, plugin, module, Facet.modules) }
+func (t Target) UI(plugin, module string) bool {
+	return t.isFacetOn(UI, plugin, module, Facet.modules)
+}
 
 // CLI reports whether a plugin's command "scope:name" is in the shell.
 func (t Target) CLI(plugin, command string) bool {
@@ -115,7 +141,10 @@ func (t Target) isFacetOn(kind, plugin, item string, items func(Facet) []string)
 			continue
 		}
 		list := items(f)
-		if len(list) == 0 || slices.ContainsFunc(list, func(p string) bool { return matchesPattern(p, item) }) {
+		if len(list) == 0 ||
+			slices.ContainsFunc(list, func(p string) bool {
+				return matchesPattern(p, item)
+			}) {
 			return true
 		}
 	}

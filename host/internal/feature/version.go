@@ -42,7 +42,10 @@ func versionError(s string) error {
 
 // Compare is negative, zero or positive as v is below, equal to or above o.
 func (v Version) Compare(o Version) int {
-	return cmp.Or(slices.Compare(v.Number[:], o.Number[:]), strings.Compare(v.Qualifier, o.Qualifier))
+	return cmp.Or(
+		slices.Compare(v.Number[:], o.Number[:]),
+		strings.Compare(v.Qualifier, o.Qualifier),
+	)
 }
 
 // String writes all three numbers.
@@ -78,7 +81,10 @@ func ParseRange(s string) (Range, error) {
 	end := s[len(s)-1]
 	low, high, comma := strings.Cut(s[1:max(1, len(s)-1)], ",")
 	if !comma || (end != ']' && end != ')') {
-		return Range{}, fmt.Errorf("%q is not a version range such as 1.2 (1.2 or higher), [1.2,2) or [1.2,1.2]", s)
+		return Range{}, fmt.Errorf(
+			"%q is not a version range such as 1.2 (1.2 or higher), [1.2,2) or [1.2,1.2]",
+			s,
+		)
 	}
 	r.lowOpen, r.highOpen, r.bounded = s[0] == '(', end == ')', true
 	if r.low, err = ParseVersion(strings.TrimSpace(low)); err != nil {
@@ -96,7 +102,12 @@ func ParseRange(s string) (Range, error) {
 
 // Exactly is the range that holds one version.
 func Exactly(v Version) Range {
-	return Range{low: v, high: v, bounded: true, text: "[" + v.String() + "," + v.String() + "]"}
+	return Range{
+		low:     v,
+		high:    v,
+		bounded: true,
+		text:    "[" + v.String() + "," + v.String() + "]",
+	}
 }
 
 // Contains reports whether a version is in the range.
@@ -115,7 +126,9 @@ func (r Range) Contains(v Version) bool {
 func (r Range) String() string { return r.text }
 
 // MarshalText writes the range for the stored state.
-func (r Range) MarshalText() ([]byte, error) { return []byte(r.text), nil }
+func (r Range) MarshalText() ([]byte, error) {
+	return []byte(r.text), nil
+}
 
 // UnmarshalText reads what MarshalText wrote.
 func (r *Range) UnmarshalText(b []byte) (err error) {

@@ -62,12 +62,22 @@ var kinds = map[string]kind{
 	Certificate: {regexp.MustCompile(`^(identity|trust|\*)$`), "identity or trust",
 		func(v string) string { return certificateWords[v] }, false},
 	Listen: {regexp.MustCompile(`^(tcp|udp)/(\d{1,5}|\*)$`), "tcp/6653",
-		func(v string) string { return "accept connections from outside at " + describePort(v) }, true},
+		func(v string) string {
+			return "accept connections from outside at " + describePort(v)
+		}, true},
 	Connect: {regexp.MustCompile(`^(tcp|udp)/(\d{1,5}|\*)$`), "udp/161",
-		func(v string) string { return "connect to other machines at " + describePort(v) }, true},
-	Read:  {fileForm, fileHint, func(v string) string { return "read " + describeFile(v) }, true},
-	Write: {fileForm, fileHint, func(v string) string { return "read and write " + describeFile(v) }, true},
-	Run:   {fileForm, fileHint, func(v string) string { return "run " + describeFile(v) }, true},
+		func(v string) string {
+			return "connect to other machines at " + describePort(v)
+		}, true},
+	Read: {fileForm, fileHint, func(v string) string {
+		return "read " + describeFile(v)
+	}, true},
+	Write: {fileForm, fileHint, func(v string) string {
+		return "read and write " + describeFile(v)
+	}, true},
+	Run: {fileForm, fileHint, func(v string) string {
+		return "run " + describeFile(v)
+	}, true},
 }
 
 var (
@@ -117,9 +127,16 @@ type Grant struct{ Kind, Value string }
 func New(kind, value string) (Grant, error) {
 	k, ok := kinds[kind]
 	if !ok {
-		return Grant{}, fmt.Errorf("unknown kind of grant %q, expected one of %s", kind, strings.Join(slices.Sorted(maps.Keys(kinds)), ", "))
+		return Grant{}, fmt.Errorf(
+			"unknown kind of grant %q, expected one of %s",
+			kind,
+			strings.Join(slices.Sorted(maps.Keys(kinds)), ", "),
+		)
 	}
-	if len(value) > 1024 || !k.form.MatchString(value) || strings.Contains(value, "/../") || strings.HasSuffix(value, "/..") {
+	if len(value) > 1024 ||
+		!k.form.MatchString(value) ||
+		strings.Contains(value, "/../") ||
+		strings.HasSuffix(value, "/..") {
 		return Grant{}, fmt.Errorf("%s: invalid value %q, expected %s", kind, value, k.hint)
 	}
 	return Grant{kind, value}, nil
@@ -135,7 +152,9 @@ func Parse(s string) (Grant, error) {
 func (g Grant) String() string { return g.Kind + " " + g.Value }
 
 // MarshalText implements encoding.TextMarshaler.
-func (g Grant) MarshalText() ([]byte, error) { return []byte(g.String()), nil }
+func (g Grant) MarshalText() ([]byte, error) {
+	return []byte(g.String()), nil
+}
 
 // UnmarshalText implements encoding.TextUnmarshaler.
 func (g *Grant) UnmarshalText(b []byte) (err error) {
@@ -144,14 +163,18 @@ func (g *Grant) UnmarshalText(b []byte) (err error) {
 }
 
 // Words says in plain words what a plugin may do with a grant.
-func (g Grant) Words() string { return kinds[g.Kind].words(g.Value) }
+func (g Grant) Words() string {
+	return kinds[g.Kind].words(g.Value)
+}
 
 // AtStart reports whether a change of a grant takes effect at the next start of the plugin's process; of the others
 // it does at once.
 func (g Grant) AtStart() bool { return kinds[g.Kind].start }
 
 // FromSettings reports whether the operator has given a grant by writing the plugin's settings: the paths they name.
-func (g Grant) FromSettings() bool { return strings.HasPrefix(g.Value, "setting:") }
+func (g Grant) FromSettings() bool {
+	return strings.HasPrefix(g.Value, "setting:")
+}
 
 // Covers reports whether who has g may do o.
 func (g Grant) Covers(o Grant) bool {
@@ -172,7 +195,8 @@ func (g Grant) Covers(o Grant) bool {
 		}
 		return strings.HasPrefix(o.Value, g.Value) // PLUGIN:prefix
 	case Read, Write, Run:
-		return strings.HasPrefix(g.Value, "/") && strings.HasPrefix(o.Value, strings.TrimSuffix(g.Value, "/")+"/")
+		return strings.HasPrefix(g.Value, "/") &&
+			strings.HasPrefix(o.Value, strings.TrimSuffix(g.Value, "/")+"/")
 	}
 	return false
 }

@@ -22,12 +22,18 @@ type Held struct {
 
 // Grant returns the decisions with more granted; what was refused of it is not any longer.
 func (h Held) Grant(by string, at time.Time, grants ...Grant) Held {
-	return Held{Granted: withGrants(h.Granted, by, at, grants), Refused: withoutGrants(h.Refused, grants)}
+	return Held{
+		Granted: withGrants(h.Granted, by, at, grants),
+		Refused: withoutGrants(h.Refused, grants),
+	}
 }
 
 // Refuse returns the decisions with more refused.
 func (h Held) Refuse(by string, at time.Time, grants ...Grant) Held {
-	return Held{Granted: withoutGrants(h.Granted, grants), Refused: withGrants(h.Refused, by, at, grants)}
+	return Held{
+		Granted: withoutGrants(h.Granted, grants),
+		Refused: withGrants(h.Refused, by, at, grants),
+	}
 }
 
 func withGrants(list []Entry, by string, at time.Time, grants []Grant) []Entry {
@@ -41,7 +47,9 @@ func withGrants(list []Entry, by string, at time.Time, grants []Grant) []Entry {
 }
 
 func withoutGrants(list []Entry, grants []Grant) []Entry {
-	return slices.DeleteFunc(slices.Clone(list), func(e Entry) bool { return slices.Contains(grants, e.Grant) })
+	return slices.DeleteFunc(slices.Clone(list), func(e Entry) bool {
+		return slices.Contains(grants, e.Grant)
+	})
 }
 
 // BySettings is who granted what the plugin's settings name.
@@ -95,7 +103,10 @@ func (h Held) InForce() (out []Grant) {
 
 // Check returns a *NeededError when a manifest requests something that is not decided.
 func (h Held) Check(m *pluginv1.Manifest, requests []Request) error {
-	e := &NeededError{Plugin: m.GetName(), Version: m.GetVersion()}
+	e := &NeededError{
+		Plugin:  m.GetName(),
+		Version: m.GetVersion(),
+	}
 	for _, d := range h.Decisions(requests) {
 		if !d.Decided {
 			e.Requests = append(e.Requests, d.Request)
@@ -115,12 +126,16 @@ type Permit struct {
 }
 
 // NewPermit returns the permit of a plugin with these requests.
-func NewPermit(requests []Request, held Held) Permit { return Permit{requests, held} }
+func NewPermit(requests []Request, held Held) Permit {
+	return Permit{requests, held}
+}
 
 // Allows reports whether the plugin may do something.
 func (p Permit) Allows(kind, value string) bool {
 	g := Grant{kind, value}
-	if !slices.ContainsFunc(p.requests, func(r Request) bool { return r.Grant.Covers(g) }) {
+	if !slices.ContainsFunc(p.requests, func(r Request) bool {
+		return r.Grant.Covers(g)
+	}) {
 		return false
 	}
 	_, granted, _ := p.held.findDecision(g)

@@ -38,7 +38,11 @@ func Requests(m *pluginv1.Manifest) ([]Request, error) {
 			return fmt.Errorf("the manifest of plugin %s requests: %w", m.GetName(), err)
 		}
 		if len(out) == maxRequests {
-			return fmt.Errorf("the manifest of plugin %s has more than %d requests", m.GetName(), maxRequests)
+			return fmt.Errorf(
+				"the manifest of plugin %s has more than %d requests",
+				m.GetName(),
+				maxRequests,
+			)
 		}
 		if !slices.ContainsFunc(out, func(r Request) bool { return r.Grant == g }) {
 			out = append(out, Request{g, why})
@@ -52,7 +56,11 @@ func Requests(m *pluginv1.Manifest) ([]Request, error) {
 	}
 	for _, v := range m.GetReads() {
 		if !strings.Contains(strings.TrimPrefix(v, "/"), ":") {
-			return nil, fmt.Errorf("the manifest of plugin %s: reads: %q is neither /module:container nor PLUGIN:prefix", m.GetName(), v)
+			return nil, fmt.Errorf(
+				"the manifest of plugin %s: reads: %q is neither /module:container nor PLUGIN:prefix",
+				m.GetName(),
+				v,
+			)
 		}
 	}
 	stores := len(m.GetOwns())+len(m.GetPublishes())+len(m.GetExports())+len(m.GetReads()) > 0
@@ -77,7 +85,9 @@ func Requests(m *pluginv1.Manifest) ([]Request, error) {
 			}
 		}
 	}
-	slices.SortStableFunc(out, func(a, b Request) int { return strings.Compare(a.Grant.String(), b.Grant.String()) })
+	slices.SortStableFunc(out, func(a, b Request) int {
+		return strings.Compare(a.Grant.String(), b.Grant.String())
+	})
 	return out, nil
 }
 
@@ -104,14 +114,24 @@ type NeededError struct {
 // Error lists the requests in plain words, and says how to grant them.
 func (e *NeededError) Error() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "plugin %s %s needs a decision of an administrator. It wants to", e.Plugin, e.Version)
+	fmt.Fprintf(
+		&b,
+		"plugin %s %s needs a decision of an administrator. It wants to",
+		e.Plugin,
+		e.Version,
+	)
 	for i, r := range e.Requests {
 		if i > 0 {
 			b.WriteString(";")
 		}
 		fmt.Fprintf(&b, " %s (%s)", r.Words(), r.Grant)
 	}
-	fmt.Fprintf(&b, ". Grant it with feature:install --grant or plugin:grant %s, refuse parts with plugin:revoke %s", e.Plugin, e.Plugin)
+	fmt.Fprintf(
+		&b,
+		". Grant it with feature:install --grant or plugin:grant %s, refuse parts with plugin:revoke %s",
+		e.Plugin,
+		e.Plugin,
+	)
 	return b.String()
 }
 

@@ -29,17 +29,29 @@ func (c *Config) checkSettings(dir Dir, fault func(key, format string, args ...a
 	checkFile(dir, "audit.syslogAuthorities", c.Audit.SyslogAuthorities, fault)
 	a := c.Audit
 	if a.SyslogAuthorities+a.SyslogCertificate != "" && !strings.HasPrefix(a.Syslog, "tls://") {
-		fault("audit.syslog", "%q is not over TLS, and certificates for it are set; write tls://HOST:6514", a.Syslog)
+		fault(
+			"audit.syslog",
+			"%q is not over TLS, and certificates for it are set; write tls://HOST:6514",
+			a.Syslog,
+		)
 	}
 	checkFile(dir, "aaa.passwordBlocked", c.AAA.PasswordBlocked, fault)
 	for _, o := range c.AAA.TrustedOrigins {
 		if err := http.NewCrossOriginProtection().AddTrustedOrigin(o); err != nil {
-			fault("aaa.trustedOrigins", "%q is not an origin; write scheme and host only, such as https://ctl.example.org", o)
+			fault(
+				"aaa.trustedOrigins",
+				"%q is not an origin; write scheme and host only, such as https://ctl.example.org",
+				o,
+			)
 		}
 	}
 	for _, n := range c.Listeners.Names {
 		if !hostName.MatchString(n) {
-			fault("listeners.names", "%q is not the name of a host; write it without scheme and port, such as ctl.example.org, or *.example.org for all below", n)
+			fault(
+				"listeners.names",
+				"%q is not the name of a host; write it without scheme and port, such as ctl.example.org, or *.example.org for all below",
+				n,
+			)
 		}
 	}
 	for _, p := range c.Listeners.Proxies {
@@ -48,10 +60,22 @@ func (c *Config) checkSettings(dir Dir, fault func(key, format string, args ...a
 		}
 	}
 	if t := c.AAA.Throttle; t.MaxDelay < t.Delay {
-		fault("aaa.throttle.maxDelay", "%v is not between %v and %v", t.MaxDelay, t.Delay, time.Minute)
+		fault(
+			"aaa.throttle.maxDelay",
+			"%v is not between %v and %v",
+			t.MaxDelay,
+			t.Delay,
+			time.Minute,
+		)
 	}
 	if s := c.Supervisor; s.MaxBackoff < s.Backoff {
-		fault("supervisor.maxBackoff", "%v is not between %v and %v", s.MaxBackoff, s.Backoff, time.Hour)
+		fault(
+			"supervisor.maxBackoff",
+			"%v is not between %v and %v",
+			s.MaxBackoff,
+			s.Backoff,
+			time.Hour,
+		)
 	}
 }
 
@@ -88,14 +112,27 @@ func (c *Config) checkCluster(fault func(key, format string, args ...any)) {
 		return
 	}
 	if !c.Datastore.Shared {
-		fault("cluster.listen", "%s is for the nodes of a cluster, which needs datastore.engine: etcd; this is %s", s.Listen, c.Datastore.Engine)
+		fault(
+			"cluster.listen",
+			"%s is for the nodes of a cluster, which needs datastore.engine: etcd; this is %s",
+			s.Listen,
+			c.Datastore.Engine,
+		)
 	}
 	host, _, _ := net.SplitHostPort(string(s.Listen))
 	ip := net.ParseIP(host)
 	if (host == "" || ip != nil && ip.IsUnspecified()) && s.Advertise == "" {
-		fault("cluster.listen", "%s is every address of this machine: say in cluster.advertise by which one the other nodes reach it", s.Listen)
+		fault(
+			"cluster.listen",
+			"%s is every address of this machine: say in cluster.advertise by which one the other nodes reach it",
+			s.Listen,
+		)
 	}
 	if strings.ContainsAny(s.Advertise, "/@ ") {
-		fault("cluster.advertise", "%q is not an address; write HOST or HOST:PORT, such as ctl1.lab:8183", s.Advertise)
+		fault(
+			"cluster.advertise",
+			"%q is not an address; write HOST or HOST:PORT, such as ctl1.lab:8183",
+			s.Advertise,
+		)
 	}
 }

@@ -21,22 +21,34 @@ func (d Dir) Path(p string) string {
 }
 
 // Etc is a path under etc/, the operator's files.
-func (d Dir) Etc(names ...string) string { return d.joinPath("etc", names) }
+func (d Dir) Etc(names ...string) string {
+	return d.joinPath("etc", names)
+}
 
 // Data is a path under data/, what the controller keeps (0700).
-func (d Dir) Data(names ...string) string { return d.joinPath("data", names) }
+func (d Dir) Data(names ...string) string {
+	return d.joinPath("data", names)
+}
 
 // Run is a path under data/run/: sockets and the addresses that were chosen (0700).
-func (d Dir) Run(names ...string) string { return d.joinPath("data/run", names) }
+func (d Dir) Run(names ...string) string {
+	return d.joinPath("data/run", names)
+}
 
 // Log is a path under log/.
-func (d Dir) Log(names ...string) string { return d.joinPath("log", names) }
+func (d Dir) Log(names ...string) string {
+	return d.joinPath("log", names)
+}
 
 // Plugins is a path under plugins/: executables beside those of the installation.
-func (d Dir) Plugins(names ...string) string { return d.joinPath("plugins", names) }
+func (d Dir) Plugins(names ...string) string {
+	return d.joinPath("plugins", names)
+}
 
 // SSL is a path under configuration/ssl/: the keystores (0700).
-func (d Dir) SSL(names ...string) string { return d.joinPath("configuration/ssl", names) }
+func (d Dir) SSL(names ...string) string {
+	return d.joinPath("configuration/ssl", names)
+}
 
 // Store is the directory of the datastore.
 func (d Dir) Store() string { return d.Data("store") }

@@ -55,7 +55,10 @@ func Load(dir Dir, environ []string, flags map[string]string) (*Loaded, []Proble
 		}
 	}
 	if err != nil {
-		return l, []Problem{{File: "ctl.schema.yaml", Text: err.Error()}} // a fault of this program: every test fails
+		return l, []Problem{{
+			File: "ctl.schema.yaml",
+			Text: err.Error(),
+		}} // a fault of this program: every test fails
 	}
 	var problems []Problem
 	var root *yaml.Node
@@ -71,10 +74,20 @@ func Load(dir Dir, environ []string, flags map[string]string) (*Loaded, []Proble
 	problems = append(problems, r.applyEnvironment(value, environ, leaves, origins)...)
 	for _, key := range slices.Sorted(maps.Keys(flags)) {
 		if loc := strings.Split(key, "."); slices.Contains(leaves, key) {
-			r.setText(value, loc, flags[key], Problem{File: "flags", Key: key})
+			r.setText(value, loc, flags[key], Problem{
+				File: "flags",
+				Key:  key,
+			})
 			origins[key] = "flag --" + loc[len(loc)-1]
 		} else {
-			problems = append(problems, Problem{File: "flags", Key: key, Text: "no such setting" + nearest.Hint(key, leaves)})
+			problems = append(
+				problems,
+				Problem{
+					File: "flags",
+					Key:  key,
+					Text: "no such setting" + nearest.Hint(key, leaves),
+				},
+			)
 		}
 	}
 	text := r.finishValue(value)
@@ -82,7 +95,10 @@ func Load(dir Dir, environ []string, flags map[string]string) (*Loaded, []Proble
 	if text == nil {
 		l.Config = Default()
 	} else if err := json.Unmarshal(text, &l.Config); err != nil {
-		problems = append(problems, Problem{File: path, Text: err.Error()})
+		problems = append(problems, Problem{
+			File: path,
+			Text: err.Error(),
+		})
 	}
 	shared, _ := r.schemaAt([]string{"datastore", "engine"})["shared"].([]any)
 	l.Datastore.Shared = slices.Contains(shared, any(l.Datastore.Engine))
@@ -94,14 +110,21 @@ func Load(dir Dir, environ []string, flags map[string]string) (*Loaded, []Proble
 		} else if line, ok := r.lines[joinLocation(loc)]; ok {
 			origin = fmt.Sprintf("etc/ctl.yaml:%d", line)
 		}
-		l.effective = append(l.effective, Effective{key, formatValue(r.schemaAt(loc), r.valueAt(loc)), origin})
+		l.effective = append(
+			l.effective,
+			Effective{key, formatValue(r.schemaAt(loc), r.valueAt(loc)), origin},
+		)
 	}
 	if dir != "" && Fatal(problems) == nil {
 		before := len(r.problems)
-		l.checkSettings(dir, func(key, format string, args ...any) { r.faultAt(strings.Split(key, "."), format, args...) })
+		l.checkSettings(dir, func(key, format string, args ...any) {
+			r.faultAt(strings.Split(key, "."), format, args...)
+		})
 		problems = append(problems, r.problems[before:]...)
 	}
-	slices.SortStableFunc(problems, func(a, b Problem) int { return strings.Compare(a.File, b.File) })
+	slices.SortStableFunc(problems, func(a, b Problem) int {
+		return strings.Compare(a.File, b.File)
+	})
 	return l, problems
 }
 
@@ -113,7 +136,10 @@ func leavesOf(schema *yaml.Node, prefix []string) (out []string) {
 		}
 		members := schema.Content[i+1].Content
 		for j := 0; j+1 < len(members); j += 2 {
-			out = append(out, leavesOf(members[j+1], append(prefix[:len(prefix):len(prefix)], members[j].Value))...)
+			out = append(out, leavesOf(
+				members[j+1],
+				append(prefix[:len(prefix):len(prefix)], members[j].Value),
+			)...)
 		}
 		return out
 	}
@@ -146,7 +172,11 @@ func formatValue(schema map[string]any, v any) string {
 func (r *reader) setText(value any, loc []string, text string, place Problem) {
 	schema := r.schemaAt(loc)
 	r.places[joinLocation(loc)] = place
-	node := yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: text}
+	node := yaml.Node{
+		Kind:  yaml.ScalarNode,
+		Tag:   "!!str",
+		Value: text,
+	}
 	if schema["type"] != "string" {
 		var doc yaml.Node
 		err := yaml.Unmarshal([]byte(text), &doc)
@@ -174,10 +204,19 @@ func (r *reader) setText(value any, loc []string, text string, place Problem) {
 }
 
 // shortNames are the variables that the flags have, too.
-var shortNames = map[string]string{"CTL_HTTP": "listeners.http", "CTL_HTTPS": "listeners.https", "CTL_SSH": "listeners.ssh", "CTL_ADMIN": "listeners.admin"}
+var shortNames = map[string]string{
+	"CTL_HTTP":  "listeners.http",
+	"CTL_HTTPS": "listeners.https",
+	"CTL_SSH":   "listeners.ssh",
+	"CTL_ADMIN": "listeners.admin",
+}
 
 // applyEnvironment sets what the environment says, and warns of names that are nearly a setting.
-func (r *reader) applyEnvironment(value any, environ, leaves []string, origins map[string]string) (problems []Problem) {
+func (r *reader) applyEnvironment(
+	value any,
+	environ, leaves []string,
+	origins map[string]string,
+) (problems []Problem) {
 	names := maps.Clone(shortNames)
 	for _, key := range leaves {
 		names[envVariableName(key)] = key
@@ -191,11 +230,22 @@ func (r *reader) applyEnvironment(value any, environ, leaves []string, origins m
 		if !ok {
 			hint, close := nearest.Name(name, slices.Sorted(maps.Keys(names)))
 			if close && !otherVariable(name) {
-				problems = append(problems, Problem{File: "environment", Key: name, Warning: true, Text: fmt.Sprintf("not a setting; did you mean %s?", hint)})
+				problems = append(
+					problems,
+					Problem{
+						File:    "environment",
+						Key:     name,
+						Warning: true,
+						Text:    fmt.Sprintf("not a setting; did you mean %s?", hint),
+					},
+				)
 			}
 			continue
 		}
-		r.setText(value, strings.Split(key, "."), text, Problem{File: "environment", Key: name})
+		r.setText(value, strings.Split(key, "."), text, Problem{
+			File: "environment",
+			Key:  name,
+		})
 		origins[key] = "env " + name
 	}
 	return problems
@@ -220,7 +270,10 @@ func envVariableName(key string) string {
 
 // otherVariable are variables that mean something else.
 func otherVariable(name string) bool {
-	return slices.Contains([]string{"CTL_HOME", "CTL_BIN", "CTL_ADMIN_PASSWORD", "CTL_USER_PASSWORD", "CTL_HOST_SOCKET"}, name) ||
+	return slices.Contains(
+		[]string{"CTL_HOME", "CTL_BIN", "CTL_ADMIN_PASSWORD", "CTL_USER_PASSWORD", "CTL_HOST_SOCKET"},
+		name,
+	) ||
 		strings.HasPrefix(name, "CTL_TEST_")
 }
 

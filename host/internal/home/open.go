@@ -41,7 +41,11 @@ func Open(path string, templates fs.FS) (*Home, error) {
 // withOwnerRemedy says whose the home has to be.
 func withOwnerRemedy(err error) error {
 	if errors.Is(err, fs.ErrPermission) {
-		return fmt.Errorf("%w; the home must belong to the user who runs ctld, uid %d: chown -R it when another user once ran there", err, os.Geteuid())
+		return fmt.Errorf(
+			"%w; the home must belong to the user who runs ctld, uid %d: chown -R it when another user once ran there",
+			err,
+			os.Geteuid(),
+		)
 	}
 	return err
 }
@@ -109,7 +113,10 @@ func (h *Home) checkIsHome() error {
 	entries, err := os.ReadDir(string(h.Dir))
 	if errors.Is(err, fs.ErrNotExist) {
 		if _, err := os.Lstat(string(h.Dir)); err == nil {
-			return fmt.Errorf("home: %s is a link to a path that does not exist: is its disk mounted?", string(h.Dir))
+			return fmt.Errorf(
+				"home: %s is a link to a path that does not exist: is its disk mounted?",
+				string(h.Dir),
+			)
 		}
 		return nil
 	}
@@ -122,7 +129,11 @@ func (h *Home) checkIsHome() error {
 			return nil
 		}
 		if !slices.Contains(ours, e.Name()) && !strings.HasPrefix(e.Name(), ".") {
-			return fmt.Errorf("home: %s contains %q but no etc/ctl.yaml, so it is not a home; choose another --home, or an empty directory", string(h.Dir), e.Name())
+			return fmt.Errorf(
+				"home: %s contains %q but no etc/ctl.yaml, so it is not a home; choose another --home, or an empty directory",
+				string(h.Dir),
+				e.Name(),
+			)
 		}
 	}
 	return nil
@@ -150,7 +161,10 @@ func (h *Home) writeTemplates(templates fs.FS) error {
 		case strings.HasSuffix(name, ".xml"), strings.HasSuffix(name, ".ini"):
 			mode = 0o600 // may come to hold passwords
 		}
-		return errors.Join(os.MkdirAll(filepath.Dir(h.Path(name)), 0o755), WriteFile(h.Path(name), b, mode))
+		return errors.Join(
+			os.MkdirAll(filepath.Dir(h.Path(name)), 0o755),
+			WriteFile(h.Path(name), b, mode),
+		)
 	})
 	if err != nil {
 		return fmt.Errorf("the home is not filled: %w", err)
@@ -170,7 +184,12 @@ func (h *Home) takeLock() error {
 	pid, of, _ := strings.Cut(strings.TrimSpace(string(said)), "\n")
 	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
 		f.Close()
-		return fmt.Errorf("%w: %s, process %s; stop it or choose another --home", ErrInUse, string(h.Dir), pid)
+		return fmt.Errorf(
+			"%w: %s, process %s; stop it or choose another --home",
+			ErrInUse,
+			string(h.Dir),
+			pid,
+		)
 	}
 	h.lock = f
 	var st syscall.Stat_t

@@ -32,10 +32,18 @@ type reader struct {
 
 func newReader(path string, schema []byte) (*reader, error) {
 	doc, compiled, err := compileSchema(schema)
-	return &reader{path: path, schema: doc, validator: compiled, lines: map[string]int{}, places: map[string]Problem{}}, err
+	return &reader{
+		path:      path,
+		schema:    doc,
+		validator: compiled,
+		lines:     map[string]int{},
+		places:    map[string]Problem{},
+	}, err
 }
 
-func joinLocation(loc []string) string { return strings.Join(loc, "\x00") }
+func joinLocation(loc []string) string {
+	return strings.Join(loc, "\x00")
+}
 
 // convertDocument converts the root of a file; none is an empty object.
 func (r *reader) convertDocument(root *yaml.Node) any {
@@ -56,7 +64,10 @@ func (r *reader) finishValue(value any) []byte {
 	if err := r.validator.Validate(r.value); err != nil {
 		ve := new(jsonschema.ValidationError)
 		if !errors.As(err, &ve) {
-			r.problems = append(r.problems, Problem{File: r.path, Text: err.Error()})
+			r.problems = append(r.problems, Problem{
+				File: r.path,
+				Text: err.Error(),
+			})
 			return nil
 		}
 		r.reportValidation(ve)
@@ -64,13 +75,18 @@ func (r *reader) finishValue(value any) []byte {
 	r.value = r.convertFormats(r.value, r.derefSchema(r.schema), nil)
 	// What could not be read is reported once, and hides no fault elsewhere.
 	found := r.problems[before:]
-	r.problems = append(r.problems[:before:before], slices.DeleteFunc(found, func(p Problem) bool { return known[p.Key] })...)
+	r.problems = append(r.problems[:before:before], slices.DeleteFunc(found, func(p Problem) bool {
+		return known[p.Key]
+	})...)
 	if len(r.problems) > 0 {
 		return nil
 	}
 	b, err := json.Marshal(r.value)
 	if err != nil {
-		r.problems = append(r.problems, Problem{File: r.path, Text: err.Error()})
+		r.problems = append(r.problems, Problem{
+			File: r.path,
+			Text: err.Error(),
+		})
 		return nil
 	}
 	return b
@@ -138,7 +154,11 @@ func (r *reader) convertNode(n *yaml.Node, schema map[string]any, loc []string) 
 // faultAt notes a problem at a location, with the line of the nearest enclosing node that the
 // file has, or with where else the value comes from.
 func (r *reader) faultAt(loc []string, format string, args ...any) {
-	p := Problem{File: r.path, Key: strings.Join(loc, "."), Text: fmt.Sprintf(format, args...)}
+	p := Problem{
+		File: r.path,
+		Key:  strings.Join(loc, "."),
+		Text: fmt.Sprintf(format, args...),
+	}
 	if other, ok := r.places[joinLocation(loc)]; ok {
 		p.File, p.Key = other.File, other.Key
 	} else {
@@ -159,7 +179,11 @@ func (r *reader) reportValidation(e *jsonschema.ValidationError) {
 	case *kind.AdditionalProperties:
 		known := slices.Sorted(maps.Keys(toObject(r.schemaAt(loc)["properties"])))
 		for _, name := range k.Properties {
-			r.faultAt(append(loc[:len(loc):len(loc)], name), "no such setting%s", nearest.Hint(name, known))
+			r.faultAt(
+				append(loc[:len(loc):len(loc)], name),
+				"no such setting%s",
+				nearest.Hint(name, known),
+			)
 		}
 		return
 	case *kind.Required:
@@ -191,18 +215,33 @@ func (r *reader) explainError(e *jsonschema.ValidationError) string {
 		}
 	case *kind.Enum:
 		allowed, have := textsOf(k.Want), fmt.Sprint(k.Got)
-		return fmt.Sprintf("%q is not one of %s%s", have, strings.Join(allowed, ", "), nearest.Hint(have, allowed))
+		return fmt.Sprintf(
+			"%q is not one of %s%s",
+			have,
+			strings.Join(allowed, ", "),
+			nearest.Hint(have, allowed),
+		)
 	case *kind.Pattern:
 		if title, ok := s["title"].(string); ok { // what the text should be
 			return fmt.Sprintf("%q is not %s", k.Got, title)
 		}
 	case *kind.MinItems:
 		if such := formatExamples(toObject(s["items"])); such != "" {
-			return fmt.Sprintf("the list has %d entries, at least %d must be there, such as %s", k.Got, k.Want, such)
+			return fmt.Sprintf(
+				"the list has %d entries, at least %d must be there, such as %s",
+				k.Got,
+				k.Want,
+				such,
+			)
 		}
 	case *kind.Minimum, *kind.Maximum:
 		if s["minimum"] != nil && s["maximum"] != nil {
-			return fmt.Sprintf("%v is not between %v and %v", r.valueAt(e.InstanceLocation), s["minimum"], s["maximum"])
+			return fmt.Sprintf(
+				"%v is not between %v and %v",
+				r.valueAt(e.InstanceLocation),
+				s["minimum"],
+				s["maximum"],
+			)
 		}
 	case *kind.Type:
 		have := r.valueAt(e.InstanceLocation)
@@ -266,7 +305,10 @@ func ReadDocument(path string, text, schema []byte) *Document {
 	}
 	r, err := newReader(path, schema)
 	if err != nil {
-		r.problems = []Problem{{File: path, Text: "the plugin's own schema is not usable, report it to its author: " + err.Error()}}
+		r.problems = []Problem{{
+			File: path,
+			Text: "the plugin's own schema is not usable, report it to its author: " + err.Error(),
+		}}
 		return &Document{r: r}
 	}
 	return &Document{r.finishValue(r.convertDocument(root)), r}

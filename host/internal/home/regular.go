@@ -17,7 +17,11 @@ func OpenRegular(path string) (*os.File, error) {
 	}
 	info, err := f.Stat()
 	if err == nil && !info.Mode().IsRegular() {
-		err = &fs.PathError{Op: "open", Path: path, Err: fmt.Errorf("it is %s, not a regular file", kindOf(info.Mode()))}
+		err = &fs.PathError{
+			Op:   "open",
+			Path: path,
+			Err:  fmt.Errorf("it is %s, not a regular file", kindOf(info.Mode())),
+		}
 	}
 	if err != nil {
 		f.Close()

@@ -31,7 +31,11 @@ func (h *Home) checkFormat() (int, error) {
 	have, err := strconv.Atoi(strings.TrimSpace(string(b)))
 	switch {
 	case err != nil || have < 1:
-		return 0, fmt.Errorf("home: %s contains %.40q instead of a format number: restore it from a backup", path, b)
+		return 0, fmt.Errorf(
+			"home: %s contains %.40q instead of a format number: restore it from a backup",
+			path,
+			b,
+		)
 	case have > format:
 		return 0, fmt.Errorf("home: %s was used by a newer release (format %d in %s, this one knows %d): nothing was changed; "+
 			"install that release again, or restore the backup from before the upgrade", string(h.Dir), have, path, format)
@@ -97,4 +101,6 @@ func (h *Home) renewCatalogue(templates fs.FS) error {
 	return WriteFile(mark, []byte(hexDigest(shipped)+"\n"), 0o600)
 }
 
-func hexDigest(b []byte) string { return fmt.Sprintf("%x", sha256.Sum256(b)) }
+func hexDigest(b []byte) string {
+	return fmt.Sprintf("%x", sha256.Sum256(b))
+}

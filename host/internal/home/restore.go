@@ -33,15 +33,22 @@ func Claim(path string) (*Home, error) {
 }
 
 // BeginRestore keeps controllers from starting in the home until EndRestore.
-func (h *Home) BeginRestore() error { return WriteFile(h.Path(restoring), nil, 0o600) }
+func (h *Home) BeginRestore() error {
+	return WriteFile(h.Path(restoring), nil, 0o600)
+}
 
 // EndRestore lets controllers start in the home again.
-func (h *Home) EndRestore() error { return os.Remove(h.Path(restoring)) }
+func (h *Home) EndRestore() error {
+	return os.Remove(h.Path(restoring))
+}
 
 // checkRestoreComplete refuses a home in which a restore was broken off.
 func (h *Home) checkRestoreComplete() error {
 	if _, err := os.Lstat(h.Path(restoring)); !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("home: a restore of %s was interrupted: run ctl snapshot restore again; the former content is in before-restore-* in the home", string(h.Dir))
+		return fmt.Errorf(
+			"home: a restore of %s was interrupted: run ctl snapshot restore again; the former content is in before-restore-* in the home",
+			string(h.Dir),
+		)
 	}
 	return nil
 }

@@ -39,7 +39,12 @@ var formats = map[string]valueFormat{
 	"address": {func(s string) (any, error) { return ParseAddress(s) }, nil},
 	"level": {func(s string) (any, error) {
 		if !slices.Contains(logLevels, strings.ToUpper(s)) {
-			return nil, fmt.Errorf("%q is not one of %s%s", s, strings.Join(logLevels, ", "), nearest.Hint(s, logLevels))
+			return nil, fmt.Errorf(
+				"%q is not one of %s%s",
+				s,
+				strings.Join(logLevels, ", "),
+				nearest.Hint(s, logLevels),
+			)
 		}
 		return s, nil
 	}, nil},
@@ -78,12 +83,15 @@ func compileSchema(schema []byte) (map[string]any, *jsonschema.Schema, error) {
 	c.UseLoader(noLoader{})
 	c.AssertFormat()
 	for name, f := range formats {
-		c.RegisterFormat(&jsonschema.Format{Name: name, Validate: func(v any) (err error) {
-			if text, ok := v.(string); ok {
-				_, err = f.parse(text)
-			}
-			return err
-		}})
+		c.RegisterFormat(&jsonschema.Format{
+			Name: name,
+			Validate: func(v any) (err error) {
+				if text, ok := v.(string); ok {
+					_, err = f.parse(text)
+				}
+				return err
+			},
+		})
 	}
 	if err := c.AddResource("ctl:///settings.json", doc); err != nil {
 		return nil, nil, err
@@ -139,7 +147,10 @@ func (r *reader) derefSchema(schema map[string]any) map[string]any {
 			return schema
 		}
 		var at any = r.schema
-		for _, step := range strings.Split(strings.TrimPrefix(strings.TrimPrefix(ref, "#"), "/"), "/") {
+		for _, step := range strings.Split(
+			strings.TrimPrefix(strings.TrimPrefix(ref, "#"), "/"),
+			"/",
+		) {
 			if step == "" {
 				continue
 			}

@@ -32,7 +32,10 @@ func (d Dir) Settings(name string) ([]Effective, error) {
 			}
 			return
 		}
-		out = append(out, Effective{key, maskValue(n, key), fmt.Sprintf("etc/%s.yaml:%d", name, n.Line)})
+		out = append(
+			out,
+			Effective{key, maskValue(n, key), fmt.Sprintf("etc/%s.yaml:%d", name, n.Line)},
+		)
 	}
 	walk(root, "")
 	return out, nil
@@ -53,7 +56,10 @@ func maskValue(n *yaml.Node, key string) string {
 	case yaml.MappingNode:
 		var list []string
 		for i := 0; i+1 < len(n.Content); i += 2 {
-			list = append(list, n.Content[i].Value+": "+maskValue(n.Content[i+1], n.Content[i].Value))
+			list = append(
+				list,
+				n.Content[i].Value+": "+maskValue(n.Content[i+1], n.Content[i].Value),
+			)
 		}
 		return "{" + strings.Join(list, ", ") + "}"
 	}
@@ -61,7 +67,9 @@ func maskValue(n *yaml.Node, key string) string {
 }
 
 func secretKey(key string) bool {
-	return slices.ContainsFunc(secretWords, func(w string) bool { return strings.Contains(strings.ToLower(key), w) })
+	return slices.ContainsFunc(secretWords, func(w string) bool {
+		return strings.Contains(strings.ToLower(key), w)
+	})
 }
 
 // Set gives a dotted key of etc/NAME.yaml a value, which is YAML, and keeps the comments. undo puts the file back as it
@@ -77,14 +85,19 @@ func (d Dir) Set(name, key, value string) (undo func() error, err error) {
 		undo = func() error { return os.Remove(path) }
 	}
 	var given yaml.Node
-	if err := yaml.Unmarshal([]byte(value), &given); err != nil || len(given.Content) == 0 || findAlias(&given) != nil {
+	if err := yaml.Unmarshal([]byte(value), &given); err != nil ||
+		len(given.Content) == 0 ||
+		findAlias(&given) != nil {
 		return nil, fmt.Errorf("the value %q of %s is not YAML", value, key)
 	}
 	var doc yaml.Node
 	var b bytes.Buffer
 	if root == nil { // what is there is comments, which the parser does not keep
 		b.Write(before)
-		doc = yaml.Node{Kind: yaml.DocumentNode, Content: []*yaml.Node{{Kind: yaml.MappingNode}}}
+		doc = yaml.Node{
+			Kind:    yaml.DocumentNode,
+			Content: []*yaml.Node{{Kind: yaml.MappingNode}},
+		}
 	} else if err := yaml.Unmarshal(before, &doc); err != nil {
 		return nil, err
 	}
@@ -102,7 +115,10 @@ func (d Dir) Set(name, key, value string) (undo func() error, err error) {
 		}
 		if next == nil {
 			next = &yaml.Node{Kind: yaml.MappingNode}
-			at.Content = append(at.Content, &yaml.Node{Kind: yaml.ScalarNode, Value: step}, next)
+			at.Content = append(at.Content, &yaml.Node{
+				Kind:  yaml.ScalarNode,
+				Value: step,
+			}, next)
 		}
 		at = next
 	}

@@ -13,7 +13,10 @@ import (
 func Validate(dir Dir, environ []string) []Problem {
 	info, err := os.Stat(string(dir))
 	if err != nil || !info.IsDir() {
-		return []Problem{{File: string(dir), Text: "there is no such home directory; ctld makes one at its first start"}}
+		return []Problem{{
+			File: string(dir),
+			Text: "there is no such home directory; ctld makes one at its first start",
+		}}
 	}
 	_, ps := Load(dir, environ, nil)
 	files, _ := filepath.Glob(dir.Etc("*.yaml")) // the pattern is well-formed
@@ -26,14 +29,30 @@ func Validate(dir Dir, environ []string) []Problem {
 			ps = append(ps, *p)
 		}
 	}
-	for _, path := range []string{dir.Etc("initial-passwords"), dir.Etc("ctl", "datastore", "initial", "config", "aaa-encrypt-service-config.xml")} {
+	for _, path := range []string{dir.Etc("initial-passwords"), dir.Etc(
+		"ctl",
+		"datastore",
+		"initial",
+		"config",
+		"aaa-encrypt-service-config.xml",
+	)} {
 		info, err := os.Stat(path)
 		if err == nil && info.Mode().Perm()&0o077 != 0 {
-			ps = append(ps, Problem{File: path, Warning: true, Text: "others may read this file; set its mode to 0600"})
+			ps = append(
+				ps,
+				Problem{
+					File:    path,
+					Warning: true,
+					Text:    "others may read this file; set its mode to 0600",
+				},
+			)
 		}
 	}
 	if err := dir.checkSockets(); err != nil {
-		ps = append(ps, Problem{File: string(dir), Text: err.Error()})
+		ps = append(ps, Problem{
+			File: string(dir),
+			Text: err.Error(),
+		})
 	}
 	return ps
 }

@@ -24,7 +24,10 @@ func ParseAddress(s string) (Address, error) {
 	}
 	_, port, err := net.SplitHostPort(s)
 	if err != nil {
-		return "", fmt.Errorf("%q is not an address; write HOST:PORT, such as 127.0.0.1:8181, or off", s)
+		return "", fmt.Errorf(
+			"%q is not an address; write HOST:PORT, such as 127.0.0.1:8181, or off",
+			s,
+		)
 	}
 	if n, err := strconv.ParseUint(port, 10, 16); err != nil {
 		return "", fmt.Errorf("%q has no port between 0 and 65535 (read %d)", s, n)
@@ -61,7 +64,10 @@ func ParseSize(text string) (Size, error) {
 	}
 	n, err := strconv.ParseInt(number, 10, 64)
 	if err != nil || n < 0 || n > math.MaxInt64/factor {
-		return 0, fmt.Errorf("%q is not a size: write a number of bytes, or a number with B, KiB, MiB or GiB, such as 8MiB", text)
+		return 0, fmt.Errorf(
+			"%q is not a size: write a number of bytes, or a number with B, KiB, MiB or GiB, such as 8MiB",
+			text,
+		)
 	}
 	return Size(n * factor), nil
 }

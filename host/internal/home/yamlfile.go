@@ -19,7 +19,10 @@ var yamlLine = regexp.MustCompile(`line (\d+): `)
 func parseYAML(path string, b []byte) (root *yaml.Node, p *Problem) {
 	defer func() {
 		if r := recover(); r != nil { // the parser's own faults end here
-			root, p = nil, &Problem{File: path, Text: fmt.Sprintf("not valid YAML: %v", r)}
+			root, p = nil, &Problem{
+				File: path,
+				Text: fmt.Sprintf("not valid YAML: %v", r),
+			}
 		}
 	}()
 	var doc, second yaml.Node
@@ -28,7 +31,10 @@ func parseYAML(path string, b []byte) (root *yaml.Node, p *Problem) {
 	case err == io.EOF:
 		return nil, nil
 	case err != nil:
-		p := &Problem{File: path, Text: "not valid YAML: " + strings.TrimPrefix(err.Error(), "yaml: ")}
+		p := &Problem{
+			File: path,
+			Text: "not valid YAML: " + strings.TrimPrefix(err.Error(), "yaml: "),
+		}
 		if m := yamlLine.FindStringSubmatch(err.Error()); m != nil {
 			p.Line, _ = strconv.Atoi(m[1])
 			p.Text = strings.Replace(p.Text, m[0], "", 1)
@@ -39,10 +45,18 @@ func parseYAML(path string, b []byte) (root *yaml.Node, p *Problem) {
 		return nil, p
 	}
 	if err := dec.Decode(&second); err != io.EOF {
-		return nil, &Problem{File: path, Line: second.Line, Text: "only one YAML document is read; remove the rest"}
+		return nil, &Problem{
+			File: path,
+			Line: second.Line,
+			Text: "only one YAML document is read; remove the rest",
+		}
 	}
 	if n := findAlias(&doc); n != nil {
-		return nil, &Problem{File: path, Line: n.Line, Text: "anchors and aliases are not used in settings; write the value out"}
+		return nil, &Problem{
+			File: path,
+			Line: n.Line,
+			Text: "anchors and aliases are not used in settings; write the value out",
+		}
 	}
 	if len(doc.Content) == 0 || doc.Content[0].Tag == "!!null" {
 		return nil, nil

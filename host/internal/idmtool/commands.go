@@ -39,7 +39,11 @@ func allCommands() []command {
 		{"list-users", nil, "list all users", listRequest("users")},
 		{"add-user", []string{"name"}, "add a user; asks for the new password twice", func(t *tool, args []string) request {
 			return request{"add_user(" + t.user + ")", http.MethodPost, "auth/v1/users", map[string]string{
-				"name": args[0], "userid": args[0] + "@" + domain, "description": "", "email": "", "domainid": domain,
+				"name":        args[0],
+				"userid":      args[0] + "@" + domain,
+				"description": "",
+				"email":       "",
+				"domainid":    domain,
 			}, "add_user"}
 		}},
 		{"change-password", []string{"userid"}, "change a user's password; asks for the new one twice", func(t *tool, args []string) request {
@@ -53,37 +57,69 @@ func allCommands() []command {
 		{"list-domains", nil, "list all domains", listRequest("domains")},
 		{"list-roles", nil, "list all roles", listRequest("roles")},
 		{"add-role", []string{"name"}, "add a role", func(_ *tool, args []string) request {
-			return request{said: "add_role(" + args[0] + ")", method: http.MethodPost, path: "auth/v1/roles", body: map[string]string{
-				"name": args[0], "roleid": args[0] + "@" + domain, "description": "", "domainid": domain,
-			}}
+			return request{
+				said:   "add_role(" + args[0] + ")",
+				method: http.MethodPost,
+				path:   "auth/v1/roles",
+				body: map[string]string{
+					"name":        args[0],
+					"roleid":      args[0] + "@" + domain,
+					"description": "",
+					"domainid":    domain,
+				},
+			}
 		}},
 		{"delete-role", []string{"roleid"}, "delete a role", removeRequest("delete_role", "roles")},
 		{"add-grant", []string{"userid", "roleid"}, "give a user a role", func(_ *tool, args []string) request {
 			said := "add_grant(userid=" + args[0] + ",roleid=" + args[1] + ")"
-			return request{said: said, method: http.MethodPost, path: grantsPath(args[0]), body: map[string]string{
-				"userid": args[0], "roleid": args[1], "domainid": domain, "grantid": args[0] + "@" + args[1] + "@" + domain,
-			}}
+			return request{
+				said:   said,
+				method: http.MethodPost,
+				path:   grantsPath(args[0]),
+				body: map[string]string{
+					"userid":   args[0],
+					"roleid":   args[1],
+					"domainid": domain,
+					"grantid":  args[0] + "@" + args[1] + "@" + domain,
+				},
+			}
 		}},
 		{"get-grants", []string{"userid"}, "list the roles of a user", func(_ *tool, args []string) request {
-			return request{said: "get_grants(" + args[0] + ")", method: http.MethodGet, path: grantsPath(args[0])}
+			return request{
+				said:   "get_grants(" + args[0] + ")",
+				method: http.MethodGet,
+				path:   grantsPath(args[0]),
+			}
 		}},
 		{"delete-grant", []string{"userid", "roleid"}, "take a role from a user", func(t *tool, args []string) request {
 			path := grantsPath(args[0]) + "/" + escapeID(args[1])
 			said := t.base + path + "\ndelete_grant(userid=" + args[0] + ",roleid=" + args[1] + ")"
-			return request{said: said, method: http.MethodDelete, path: path}
+			return request{
+				said:   said,
+				method: http.MethodDelete,
+				path:   path,
+			}
 		}},
 	}
 }
 
 func listRequest(kind string) func(*tool, []string) request {
 	return func(*tool, []string) request {
-		return request{said: "list_" + kind, method: http.MethodGet, path: "auth/v1/" + kind}
+		return request{
+			said:   "list_" + kind,
+			method: http.MethodGet,
+			path:   "auth/v1/" + kind,
+		}
 	}
 }
 
 func removeRequest(name, kind string) func(*tool, []string) request {
 	return func(_ *tool, args []string) request {
-		return request{said: name + "(" + args[0] + ")", method: http.MethodDelete, path: "auth/v1/" + kind + "/" + escapeID(args[0])}
+		return request{
+			said:   name + "(" + args[0] + ")",
+			method: http.MethodDelete,
+			path:   "auth/v1/" + kind + "/" + escapeID(args[0]),
+		}
 	}
 }
 
@@ -108,7 +144,12 @@ func unknownCommand(name string) error {
 	for _, c := range allCommands() {
 		names = append(names, c.name)
 	}
-	return fmt.Errorf("unknown command %s%s; known are: %s", name, nearest.Hint(name, names), strings.Join(names, ", "))
+	return fmt.Errorf(
+		"unknown command %s%s; known are: %s",
+		name,
+		nearest.Hint(name, names),
+		strings.Join(names, ", "),
+	)
 }
 
 const usageLine = "usage: idmtool [-h] [--target-host <host>] [-k] <user> <command> ..."

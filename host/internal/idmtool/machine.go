@@ -18,7 +18,11 @@ import (
 const resolveTime = 2 * time.Second
 
 // isThisMachine reports whether requests to a host do not leave this machine. Resolve looks a name up.
-func isThisMachine(ctx context.Context, host string, resolve func(context.Context, string) ([]netip.Addr, error)) bool {
+func isThisMachine(
+	ctx context.Context,
+	host string,
+	resolve func(context.Context, string) ([]netip.Addr, error),
+) bool {
 	name := strings.ToLower(strings.TrimSuffix(host, "."))
 	if name == "localhost" || strings.HasSuffix(name, ".localhost") {
 		return true
@@ -88,9 +92,15 @@ func (v verifier) verify(state tls.ConnectionState) error {
 	for _, c := range state.PeerCertificates[1:] {
 		between.AddCert(c)
 	}
-	_, err := leaf.Verify(x509.VerifyOptions{DNSName: v.host, Intermediates: between})
+	_, err := leaf.Verify(x509.VerifyOptions{
+		DNSName:       v.host,
+		Intermediates: between,
+	})
 	if err != nil {
-		return &tls.CertificateVerificationError{UnverifiedCertificates: state.PeerCertificates, Err: err}
+		return &tls.CertificateVerificationError{
+			UnverifiedCertificates: state.PeerCertificates,
+			Err:                    err,
+		}
 	}
 	return nil
 }

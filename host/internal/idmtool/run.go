@@ -91,14 +91,24 @@ func parseOptions(args []string) (options, error) {
 	}
 	o.command, o.args = c.name, words[2:]
 	if len(o.args) != len(c.args) {
-		return o, fmt.Errorf("%s takes %d arguments: idmtool <user> %s", c.name, len(c.args), c.usage())
+		return o, fmt.Errorf(
+			"%s takes %d arguments: idmtool <user> %s",
+			c.name,
+			len(c.args),
+			c.usage(),
+		)
 	}
 	return o, nil
 }
 
 // Std is the environment of the process.
 func Std() Env {
-	env := Env{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv}
+	env := Env{
+		Stdin:  os.Stdin,
+		Stdout: os.Stdout,
+		Stderr: os.Stderr,
+		Getenv: os.Getenv,
+	}
 	if fd := int(os.Stdin.Fd()); term.IsTerminal(fd) {
 		env.ReadPassword = func() (string, error) {
 			b, err := term.ReadPassword(fd)

@@ -55,15 +55,30 @@ func newTool(ctx context.Context, o options, env Env) (*tool, error) {
 	if local {
 		verified.home = homeOf(env)
 	}
-	config := &tls.Config{MinVersion: tls.VersionTLS12, InsecureSkipVerify: true} // verifier does it
+	config := &tls.Config{
+		MinVersion:         tls.VersionTLS12,
+		InsecureSkipVerify: true,
+	} // verifier does it
 	if !o.insecure {
 		config.VerifyConnection = verified.verify
 	}
-	tr := &http.Transport{TLSClientConfig: config, DisableKeepAlives: true}
-	t := &tool{env: env, in: bufio.NewReader(env.Stdin), base: base, user: o.user}
-	t.client = &http.Client{Transport: tr, Timeout: timeout, CheckRedirect: func(*http.Request, []*http.Request) error {
-		return errors.New("the server redirects; credentials are not sent on")
-	}}
+	tr := &http.Transport{
+		TLSClientConfig:   config,
+		DisableKeepAlives: true,
+	}
+	t := &tool{
+		env:  env,
+		in:   bufio.NewReader(env.Stdin),
+		base: base,
+		user: o.user,
+	}
+	t.client = &http.Client{
+		Transport: tr,
+		Timeout:   timeout,
+		CheckRedirect: func(*http.Request, []*http.Request) error {
+			return errors.New("the server redirects; credentials are not sent on")
+		},
+	}
 	return t, nil
 }
 
@@ -84,14 +99,19 @@ func baseURL(target string, env Env) (string, error) {
 		return "", errors.New("--target-host takes a host, host:port or http(s) URL")
 	}
 	if u.Port() == "" {
-		port := map[string]string{"http": "8181", "https": "8443"}[u.Scheme]
+		port := map[string]string{
+			"http":  "8181",
+			"https": "8443",
+		}[u.Scheme]
 		u.Host = net.JoinHostPort(u.Hostname(), port)
 	}
 	return strings.TrimSuffix(u.String(), "/") + "/", nil
 }
 
 // homeOf is the home of the controller of this machine.
-func homeOf(env Env) string { return cmp.Or(env.Getenv("CTL_HOME"), "ctl-home") }
+func homeOf(env Env) string {
+	return cmp.Or(env.Getenv("CTL_HOME"), "ctl-home")
+}
 
 // runningAddress reads what a running controller wrote into its home. HTTPS is preferred where its certificate is known.
 func runningAddress(env Env) string {
@@ -192,13 +212,21 @@ func (f failure) Error() string { return string(f) }
 func (t *tool) unreachableError(err error) error {
 	var cert *tls.CertificateVerificationError
 	if errors.As(err, &cert) {
-		return failure(fmt.Sprintf("The certificate of %s cannot be verified (%v); -k accepts it unverified", t.base, cert.Err))
+		return failure(fmt.Sprintf(
+			"The certificate of %s cannot be verified (%v); -k accepts it unverified",
+			t.base,
+			cert.Err,
+		))
 	}
 	var u *url.Error
 	if errors.As(err, &u) {
 		err = u.Err
 	}
-	return failure(fmt.Sprintf("Unable to connect to %s: %v; is the controller running? --target-host names another one", t.base, err))
+	return failure(fmt.Sprintf(
+		"Unable to connect to %s: %v; is the controller running? --target-host names another one",
+		t.base,
+		err,
+	))
 }
 
 // showResponse prints the outcome of a request.

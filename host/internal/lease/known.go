@@ -28,12 +28,20 @@ type follower struct{ m *Manager }
 
 // Reset implements datastore.Follower.
 func (f follower) Reset(sn datastore.Snapshot) error {
-	k := known{at: sn.Revision(), nodes: map[string]Node{}, roles: map[string]heldRole{}, reports: map[string][]byte{}}
+	k := known{
+		at:      sn.Revision(),
+		nodes:   map[string]Node{},
+		roles:   map[string]heldRole{},
+		reports: map[string][]byte{},
+	}
 	for e, err := range sn.Range(Namespace, datastore.RangeOptions{}) {
 		if err != nil {
 			return err
 		}
-		k.applyEvent(datastore.Event{Namespace: Namespace, Entry: e})
+		k.applyEvent(datastore.Event{
+			Namespace: Namespace,
+			Entry:     e,
+		})
 	}
 	f.m.mu.Lock()
 	defer f.m.mu.Unlock()
@@ -62,7 +70,13 @@ func (k *known) applyEvent(e datastore.Event) {
 		var r roleRecord
 		delete(k.roles, name)
 		if !e.Deleted && json.Unmarshal(e.Value, &r) == nil {
-			k.roles[name] = heldRole{Role{Name: name, Node: r.Node, Holder: r.Holder, Epoch: e.Revision, Since: r.Since}, r.Instance}
+			k.roles[name] = heldRole{Role{
+				Name:   name,
+				Node:   r.Node,
+				Holder: r.Holder,
+				Epoch:  e.Revision,
+				Since:  r.Since,
+			}, r.Instance}
 		}
 	}
 	if id, ok := strings.CutPrefix(e.Key, nodePrefix); ok {
@@ -98,7 +112,9 @@ func (m *Manager) Members() []Node {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return slices.SortedFunc(maps.Values(m.known.nodes), func(a, b Node) int { return strings.Compare(a.ID, b.ID) })
+	return slices.SortedFunc(maps.Values(m.known.nodes), func(a, b Node) int {
+		return strings.Compare(a.ID, b.ID)
+	})
 }
 
 // Member returns a node that is alive.
@@ -121,7 +137,16 @@ func (m *Manager) Roles() []Role {
 	} else {
 		for name, seat := range m.seats {
 			if t := seat.term; t != nil {
-				out = append(out, Role{Name: name, Node: m.o.Node.ID, Holder: t.holder, Epoch: t.epoch, Since: t.since})
+				out = append(
+					out,
+					Role{
+						Name:   name,
+						Node:   m.o.Node.ID,
+						Holder: t.holder,
+						Epoch:  t.epoch,
+						Since:  t.since,
+					},
+				)
 			}
 		}
 	}

@@ -69,10 +69,22 @@ func New(o Options) *Manager {
 		o.Clock = boottimeNanos
 	}
 	o.Node.Instance = rand.Text()
-	m := &Manager{o: o, metrics: newMetrics(), seats: map[string]*seat{}, paused: map[string]time.Time{}}
+	m := &Manager{
+		o:       o,
+		metrics: newMetrics(),
+		seats:   map[string]*seat{},
+		paused:  map[string]time.Time{},
+	}
 	m.ctx, m.end = context.WithCancel(context.Background())
 	if o.Leases != nil {
-		m.work.Go(func() { _ = datastore.Follow(m.ctx, o.Store, []datastore.Prefix{{Namespace: Namespace}}, follower{m}) })
+		m.work.Go(func() {
+			_ = datastore.Follow(
+				m.ctx,
+				o.Store,
+				[]datastore.Prefix{{Namespace: Namespace}},
+				follower{m},
+			)
+		})
 		m.work.Go(m.runSessions)
 	}
 	return m
@@ -90,7 +102,9 @@ func (m *Manager) Clustered() bool { return m.o.Leases != nil }
 
 // Changed returns a channel that is closed at the next change of members, roles or the
 // lease of this node.
-func (m *Manager) Changed() <-chan struct{} { return m.changed.Wait() }
+func (m *Manager) Changed() <-chan struct{} {
+	return m.changed.Wait()
+}
 
 // boottimeNanos is CLOCK_BOOTTIME in nanoseconds.
 func boottimeNanos() int64 {

@@ -63,7 +63,14 @@ func (m *Manager) Hold(ctx context.Context, role, holder string) (*Term, error) 
 	if err := m.takeSeat(ctx, role); err != nil {
 		return nil, err
 	}
-	t := &Term{m: m, role: role, holder: holder, lost: make(chan struct{}), renewed: make(chan struct{}, 1), released: make(chan struct{})}
+	t := &Term{
+		m:        m,
+		role:     role,
+		holder:   holder,
+		lost:     make(chan struct{}),
+		renewed:  make(chan struct{}, 1),
+		released: make(chan struct{}),
+	}
 	err := m.createRoleKey(ctx, t)
 	if err != nil {
 		m.freeSeat(role)
@@ -76,12 +83,20 @@ func (m *Manager) Hold(ctx context.Context, role, holder string) (*Term, error) 
 
 // createRoleKey makes the role's key.
 func (m *Manager) createRoleKey(ctx context.Context, t *Term) error {
-	r := roleRecord{Node: m.o.Node.ID, Instance: m.o.Node.Instance, Holder: t.holder, Try: rand.Text()}
+	r := roleRecord{
+		Node:     m.o.Node.ID,
+		Instance: m.o.Node.Instance,
+		Holder:   t.holder,
+		Try:      rand.Text(),
+	}
 	record := func() (datastore.Txn, error) { // since is when the role is got, not when it is waited for
 		r.Since = time.Now().UTC()
 		t.since = r.Since
 		value, err := json.Marshal(r)
-		return datastore.Txn{By: t.holder, Ops: []datastore.Op{datastore.Put(Namespace, rolePrefix+t.role, value)}}, err
+		return datastore.Txn{
+			By:  t.holder,
+			Ops: []datastore.Op{datastore.Put(Namespace, rolePrefix+t.role, value)},
+		}, err
 	}
 	if m.o.Leases == nil {
 		txn, err := record()
@@ -103,7 +118,11 @@ func (m *Manager) createRoleKey(ctx context.Context, t *Term) error {
 			return err
 		}
 		txn.Ops[0].Lease = s.lease
-		txn.Compares = []datastore.Compare{{Namespace: Namespace, Key: rolePrefix + t.role, Revision: before}, m.sessionCondition(s)}
+		txn.Compares = []datastore.Compare{{
+			Namespace: Namespace,
+			Key:       rolePrefix + t.role,
+			Revision:  before,
+		}, m.sessionCondition(s)}
 		t.s = s
 		t.epoch, err = m.o.Store.Commit(ctx, txn)
 		if err != nil && !errors.Is(err, datastore.ErrConflict) {
@@ -139,7 +158,10 @@ func (m *Manager) beginTerm(t *Term) {
 // waitForFreeRole waits until this node may try to get a role: it has a lease, did not just give
 // the role up, and no other process holds it. before is the revision of a key that this
 // node left.
-func (m *Manager) waitForFreeRole(ctx context.Context, role string) (s *session, before datastore.Revision, err error) {
+func (m *Manager) waitForFreeRole(
+	ctx context.Context,
+	role string,
+) (s *session, before datastore.Revision, err error) {
 	for {
 		m.mu.Lock()
 		s, changed, held, paused := m.session, m.changed.Wait(), m.known.roles[role], time.Until(m.paused[role])
@@ -164,7 +186,11 @@ func (m *Manager) waitForFreeRole(ctx context.Context, role string) (s *session,
 }
 
 // readBackRole reads back what became of a transaction whose answer was unclear.
-func (m *Manager) readBackRole(ctx context.Context, role, try string, cause error) (datastore.Revision, error) {
+func (m *Manager) readBackRole(
+	ctx context.Context,
+	role, try string,
+	cause error,
+) (datastore.Revision, error) {
 	call, cancel := context.WithTimeout(ctx, m.callLimit())
 	defer cancel()
 	e, err := datastore.Get(call, m.o.Store, Namespace, rolePrefix+role)
@@ -179,8 +205,15 @@ func (m *Manager) readBackRole(ctx context.Context, role, try string, cause erro
 func (m *Manager) removeRoleKey(ctx context.Context, role string, epoch datastore.Revision) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), m.callLimit())
 	defer cancel()
-	_, err := m.o.Store.Commit(ctx, datastore.Txn{By: "node " + m.o.Node.ID, Ops: []datastore.Op{datastore.Delete(Namespace, rolePrefix+role)},
-		Compares: []datastore.Compare{{Namespace: Namespace, Key: rolePrefix + role, Revision: epoch}}})
+	_, err := m.o.Store.Commit(ctx, datastore.Txn{
+		By:  "node " + m.o.Node.ID,
+		Ops: []datastore.Op{datastore.Delete(Namespace, rolePrefix+role)},
+		Compares: []datastore.Compare{{
+			Namespace: Namespace,
+			Key:       rolePrefix + role,
+			Revision:  epoch,
+		}},
+	})
 	if errors.Is(err, datastore.ErrConflict) {
 		return nil
 	}

@@ -22,11 +22,15 @@ type session struct {
 }
 
 // callLimit is the limit of one call to the store.
-func (m *Manager) callLimit() time.Duration { return m.o.TTL / 5 }
+func (m *Manager) callLimit() time.Duration {
+	return m.o.TTL / 5
+}
 
 // renewBound leaves time for a second try, at another member of the store's cluster, before
 // the holders must stop.
-func (m *Manager) renewBound() time.Duration { return m.o.TTL / 8 }
+func (m *Manager) renewBound() time.Duration {
+	return m.o.TTL / 8
+}
 
 // runSessions keeps one session after the other.
 func (m *Manager) runSessions() {
@@ -35,7 +39,11 @@ func (m *Manager) runSessions() {
 		s, err := m.openSession(m.ctx)
 		if err != nil {
 			if m.ctx.Err() == nil && !failed {
-				m.o.Log.Error("this node has no lease, so it holds no role; it is tried again", "error", err)
+				m.o.Log.Error(
+					"this node has no lease, so it holds no role; it is tried again",
+					"error",
+					err,
+				)
 			}
 			failed = true
 			_ = together.Sleep(m.ctx, m.o.TTL/8+rand.N(m.o.TTL/8))
@@ -47,7 +55,13 @@ func (m *Manager) runSessions() {
 		reason := m.renewUntilLost(s)
 		m.setSession(nil)
 		if m.ctx.Err() == nil {
-			m.o.Log.Warn("the lease of this node has ended, and its roles with it", "lease", s.lease, "reason", reason)
+			m.o.Log.Warn(
+				"the lease of this node has ended, and its roles with it",
+				"lease",
+				s.lease,
+				"reason",
+				reason,
+			)
 		}
 		// What is still under the lease goes now rather than when it runs out.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(m.ctx), m.callLimit())
@@ -93,12 +107,22 @@ func (m *Manager) openSession(ctx context.Context) (*session, error) {
 	s := &session{lease: id}
 	put := datastore.Put(Namespace, nodePrefix+n.ID, value)
 	put.Lease = id
-	s.node, err = m.o.Store.Commit(ctx, datastore.Txn{By: "node " + n.ID, Ops: []datastore.Op{put},
-		Compares: []datastore.Compare{{Namespace: Namespace, Key: nodePrefix + n.ID, Revision: before}}})
+	s.node, err = m.o.Store.Commit(ctx, datastore.Txn{
+		By:  "node " + n.ID,
+		Ops: []datastore.Op{put},
+		Compares: []datastore.Compare{{
+			Namespace: Namespace,
+			Key:       nodePrefix + n.ID,
+			Revision:  before,
+		}},
+	})
 	if err != nil {
 		drop, cancel := context.WithTimeout(context.WithoutCancel(ctx), m.callLimit())
 		defer cancel()
-		return nil, errors.Join(fmt.Errorf("the record of this node was not written: %w", err), m.o.Leases.Revoke(drop, id))
+		return nil, errors.Join(
+			fmt.Errorf("the record of this node was not written: %w", err),
+			m.o.Leases.Revoke(drop, id),
+		)
 	}
 	s.until.Store(sent + int64(m.o.TTL*2/3))
 	return s, nil
@@ -199,8 +223,12 @@ func (m *Manager) cleanUpRoles(s *session) {
 	var left []Role
 	for name, r := range m.known.roles {
 		seat := m.seats[name]
-		if r.instance == m.o.Node.Instance && (seat == nil || !seat.taken && (seat.waiting == 0 || m.paused[name].After(time.Now()))) {
-			left = append(left, Role{Name: name, Epoch: r.Epoch})
+		if r.instance == m.o.Node.Instance &&
+			(seat == nil || !seat.taken && (seat.waiting == 0 || m.paused[name].After(time.Now()))) {
+			left = append(left, Role{
+				Name:  name,
+				Epoch: r.Epoch,
+			})
 		}
 	}
 	report, unsent := m.report, m.unsent
@@ -215,7 +243,14 @@ func (m *Manager) cleanUpRoles(s *session) {
 	put.Lease = s.lease
 	ctx, cancel := context.WithTimeout(m.ctx, m.callLimit())
 	defer cancel()
-	_, err := m.o.Store.Commit(ctx, datastore.Txn{By: "node " + m.o.Node.ID, Ops: []datastore.Op{put}, Compares: []datastore.Compare{m.sessionCondition(s)}})
+	_, err := m.o.Store.Commit(
+		ctx,
+		datastore.Txn{
+			By:       "node " + m.o.Node.ID,
+			Ops:      []datastore.Op{put},
+			Compares: []datastore.Compare{m.sessionCondition(s)},
+		},
+	)
 	if err != nil {
 		return // the next time
 	}
@@ -226,5 +261,9 @@ func (m *Manager) cleanUpRoles(s *session) {
 
 // sessionCondition holds as long as the record of this session is there.
 func (m *Manager) sessionCondition(s *session) datastore.Compare {
-	return datastore.Compare{Namespace: Namespace, Key: nodePrefix + m.o.Node.ID, Revision: s.node}
+	return datastore.Compare{
+		Namespace: Namespace,
+		Key:       nodePrefix + m.o.Node.ID,
+		Revision:  s.node,
+	}
 }

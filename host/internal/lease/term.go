@@ -65,7 +65,11 @@ func (t *Term) lose() { t.losing.Do(func() { close(t.lost) }) }
 
 // Condition holds in a transaction as long as the role is held.
 func (t *Term) Condition() datastore.Compare {
-	return datastore.Compare{Namespace: Namespace, Key: rolePrefix + t.role, Revision: t.epoch}
+	return datastore.Compare{
+		Namespace: Namespace,
+		Key:       rolePrefix + t.role,
+		Revision:  t.epoch,
+	}
 }
 
 // Release gives the role up: another process of this node that waits for it is next, else
@@ -79,7 +83,13 @@ func (t *Term) Release() {
 		alone := m.freeSeat(t.role)
 		if t.s != nil && alone && m.hasSession(t.s) {
 			if err := m.removeRoleKey(m.ctx, t.role, t.epoch); err != nil {
-				m.o.Log.Warn("the key of a role that was given up is not deleted yet; it is tried again", "role", t.role, "error", err)
+				m.o.Log.Warn(
+					"the key of a role that was given up is not deleted yet; it is tried again",
+					"role",
+					t.role,
+					"error",
+					err,
+				)
 			}
 		}
 		close(t.released)

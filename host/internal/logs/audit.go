@@ -139,7 +139,10 @@ func OpenAudit(dir string, size int64, keep int) (*Audit, error) {
 
 // of returns the chain of a class.
 func (a *Audit) of(class string) *chain {
-	return a.chains[max(0, slices.IndexFunc(classes, func(c auditClass) bool { return c.name == class }))]
+	return a.chains[max(
+		0,
+		slices.IndexFunc(classes, func(c auditClass) bool { return c.name == class }),
+	)]
 }
 
 // Missing says what was removed before the audit was opened, by the heads that were kept elsewhere; nil = nothing.
@@ -229,8 +232,18 @@ func (a *Audit) catchUp() error {
 	}
 	a.waiting = nil
 	if a.missed > 0 {
-		gap := AuditRecord{Time: time.Now(), What: "audit gap", Outcome: "failed", Class: ClassAccess, Count: a.missed,
-			Object: fmt.Sprintf("%d records since %s are lost, because the audit could not be written", a.missed, a.missedFrom.UTC().Format(time.RFC3339))}
+		gap := AuditRecord{
+			Time:    time.Now(),
+			What:    "audit gap",
+			Outcome: "failed",
+			Class:   ClassAccess,
+			Count:   a.missed,
+			Object: fmt.Sprintf(
+				"%d records since %s are lost, because the audit could not be written",
+				a.missed,
+				a.missedFrom.UTC().Format(time.RFC3339),
+			),
+		}
 		if err := a.appendRecord(gap); err != nil {
 			return err
 		}
@@ -268,7 +281,11 @@ func (a *Audit) Heads() AuditHeads {
 	out := AuditHeads{}
 	for _, c := range a.chains {
 		if c.seq > 0 {
-			out[c.class] = AuditHead{First: c.first, Seq: c.seq, Hash: c.prev}
+			out[c.class] = AuditHead{
+				First: c.first,
+				Seq:   c.seq,
+				Hash:  c.prev,
+			}
 		}
 	}
 	return out
@@ -371,7 +388,11 @@ func (a *Audit) closeFiles() (err error) {
 
 // RecordOf makes a record of one of a log: of its attributes user, object or line, address, request, and code for the outcome.
 func RecordOf(rec slog.Record) AuditRecord {
-	r := AuditRecord{Time: rec.Time, What: strings.TrimPrefix(rec.Message, "audit: "), Outcome: "ok"}
+	r := AuditRecord{
+		Time:    rec.Time,
+		What:    strings.TrimPrefix(rec.Message, "audit: "),
+		Outcome: "ok",
+	}
 	rec.Attrs(func(at slog.Attr) bool {
 		v := at.Value.String()
 		switch at.Key {

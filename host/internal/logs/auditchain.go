@@ -66,7 +66,13 @@ type chain struct {
 }
 
 func openChain(dir string, class auditClass, size int64, keep int) (*chain, error) {
-	c := &chain{class: class.name, dir: dir, name: class.file, size: size, keep: max(minFiles, keep*class.share/100)}
+	c := &chain{
+		class: class.name,
+		dir:   dir,
+		name:  class.file,
+		size:  size,
+		keep:  max(minFiles, keep*class.share/100),
+	}
 	files, err := chainFiles(dir, class.file)
 	if err != nil {
 		return nil, err
@@ -116,7 +122,9 @@ func (c *chain) missing(kept AuditHead) error {
 }
 
 // path is that of the file that is written.
-func (c *chain) path() string { return filepath.Join(c.dir, c.name+".log") }
+func (c *chain) path() string {
+	return filepath.Join(c.dir, c.name+".log")
+}
 
 // chainFiles lists the files of a class, oldest first.
 func chainFiles(dir, name string) ([]string, error) {
@@ -220,7 +228,11 @@ func lastRecord(path string) (last AuditRecord, hash string, torn bool, err erro
 	}
 	line := lastLine(b)
 	if err := json.Unmarshal(line, &last); err != nil {
-		return last, "", torn, fmt.Errorf("%s: the last line is no record of the audit; move the file away: %w", path, err)
+		return last, "", torn, fmt.Errorf(
+			"%s: the last line is no record of the audit; move the file away: %w",
+			path,
+			err,
+		)
 	}
 	return last, hashOf(line), torn, nil
 }

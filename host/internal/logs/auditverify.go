@@ -82,12 +82,21 @@ func (v *verifier) take(r AuditRecord, line []byte, at string) error {
 		before = &AuditHead{First: r.Seq}
 		v.seen[class] = before
 	case r.Prev != before.Hash || r.Seq <= before.Seq:
-		return fmt.Errorf("%s: record %d does not follow record %d: what is before it was changed or removed", at, r.Seq, before.Seq)
+		return fmt.Errorf(
+			"%s: record %d does not follow record %d: what is before it was changed or removed",
+			at,
+			r.Seq,
+			before.Seq,
+		)
 	}
 	before.Seq, before.Hash = r.Seq, hashOf(line)
 	v.records++
 	if r.Seq == head.Seq && before.Hash != head.Hash {
-		return fmt.Errorf("%s: record %d is not the one whose hash was sealed: it, or one before it, was changed", at, r.Seq)
+		return fmt.Errorf(
+			"%s: record %d is not the one whose hash was sealed: it, or one before it, was changed",
+			at,
+			r.Seq,
+		)
 	}
 	return nil
 }
@@ -100,7 +109,12 @@ func (v *verifier) end() error {
 			seen = &AuditHead{}
 		}
 		if seen.Seq < head.Seq {
-			return fmt.Errorf("the records of class %s end with number %d, and there was a number %d: the end was removed", class.name, seen.Seq, head.Seq)
+			return fmt.Errorf(
+				"the records of class %s end with number %d, and there was a number %d: the end was removed",
+				class.name,
+				seen.Seq,
+				head.Seq,
+			)
 		}
 	}
 	return nil
@@ -146,7 +160,9 @@ func (l *fileLines) next() (r AuditRecord, line []byte, ok bool, err error) {
 	return r, l.scan.Bytes(), true, nil
 }
 
-func (l *fileLines) at() string { return fmt.Sprintf("%s:%d", l.path, l.n) }
+func (l *fileLines) at() string {
+	return fmt.Sprintf("%s:%d", l.path, l.n)
+}
 
 func (l *fileLines) close() {
 	if l.file != nil {
@@ -199,7 +215,9 @@ type merged struct {
 	last    *reader // whose record was returned
 }
 
-func (m *merged) add(r *reader) { m.readers = append(m.readers, r) }
+func (m *merged) add(r *reader) {
+	m.readers = append(m.readers, r)
+}
 
 // next returns a record, its line, nil at the end, and where that is.
 func (m *merged) next() (record AuditRecord, line []byte, at string, err error) {
@@ -212,11 +230,15 @@ func (m *merged) next() (record AuditRecord, line []byte, at string, err error) 
 			return record, nil, "", err
 		}
 	}
-	m.readers = slices.DeleteFunc(m.readers, func(r *reader) bool { return r.line == nil })
+	m.readers = slices.DeleteFunc(m.readers, func(r *reader) bool {
+		return r.line == nil
+	})
 	if len(m.readers) == 0 {
 		return record, nil, "", nil
 	}
-	m.last = slices.MinFunc(m.readers, func(a, b *reader) int { return cmp.Compare(a.record.Seq, b.record.Seq) })
+	m.last = slices.MinFunc(m.readers, func(a, b *reader) int {
+		return cmp.Compare(a.record.Seq, b.record.Seq)
+	})
 	return m.last.record, m.last.line, m.last.now.at(), nil
 }
 

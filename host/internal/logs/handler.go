@@ -21,7 +21,9 @@ type handler struct {
 }
 
 // Enabled reports whether the logger's level lets a record pass.
-func (h handler) Enabled(_ context.Context, l slog.Level) bool { return int64(l) >= h.level.Load() }
+func (h handler) Enabled(_ context.Context, l slog.Level) bool {
+	return int64(l) >= h.level.Load()
+}
 
 // Handle writes a record to the file, the console and the ring.
 func (h handler) Handle(ctx context.Context, rec slog.Record) error {
@@ -31,7 +33,12 @@ func (h handler) Handle(ctx context.Context, rec slog.Record) error {
 	}
 	h.reg.out.Lock()
 	defer h.reg.out.Unlock()
-	h.reg.current = Entry{Time: rec.Time, Level: rec.Level, Logger: h.name, Message: rec.Message}
+	h.reg.current = Entry{
+		Time:    rec.Time,
+		Level:   rec.Level,
+		Logger:  h.name,
+		Message: rec.Message,
+	}
 	return h.inner.Handle(ctx, rec)
 }
 
@@ -92,7 +99,9 @@ func replaceAttr(groups []string, a slog.Attr) slog.Attr {
 		}
 	}
 	key := strings.ToLower(a.Key)
-	if slices.ContainsFunc(secretNames, func(n string) bool { return strings.Contains(key, n) }) {
+	if slices.ContainsFunc(secretNames, func(n string) bool {
+		return strings.Contains(key, n)
+	}) {
 		return slog.String(a.Key, Redacted)
 	}
 	return a

@@ -38,7 +38,11 @@ func ParseLevel(name string) (slog.Level, error) {
 			return l.level, nil
 		}
 	}
-	return 0, fmt.Errorf("%q is not a log level; the levels are %s", name, strings.Join(LevelNames(), " "))
+	return 0, fmt.Errorf(
+		"%q is not a log level; the levels are %s",
+		name,
+		strings.Join(LevelNames(), " "),
+	)
 }
 
 // LevelName is the name of the highest named level not above l.

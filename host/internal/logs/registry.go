@@ -50,12 +50,27 @@ type Registry struct {
 
 // New makes a registry and opens its file.
 func New(o Options) *Registry {
-	r := &Registry{ring: newRing(cmp.Or(o.Buffer, 2000)), instead: o.Fallback, set: map[string]slog.Level{Root: o.Level}, loggers: map[string]*atomic.Int64{}}
+	r := &Registry{
+		ring:    newRing(cmp.Or(o.Buffer, 2000)),
+		instead: o.Fallback,
+		set:     map[string]slog.Level{Root: o.Level},
+		loggers: map[string]*atomic.Int64{},
+	}
 	maps.Copy(r.set, o.Levels)
 	if o.File != "" {
-		r.file = &lumberjack.Logger{Filename: o.File, MaxSize: cmp.Or(o.MaxSize, 20), MaxBackups: cmp.Or(o.Keep, 5)}
+		r.file = &lumberjack.Logger{
+			Filename:   o.File,
+			MaxSize:    cmp.Or(o.MaxSize, 20),
+			MaxBackups: cmp.Or(o.Keep, 5),
+		}
 	}
-	r.handler = slog.NewJSONHandler(sink{r}, &slog.HandlerOptions{Level: Trace, ReplaceAttr: replaceAttr})
+	r.handler = slog.NewJSONHandler(
+		sink{r},
+		&slog.HandlerOptions{
+			Level:       Trace,
+			ReplaceAttr: replaceAttr,
+		},
+	)
 	return r
 }
 
@@ -81,7 +96,12 @@ func (r *Registry) Logger(name string) *slog.Logger {
 		level.Store(int64(r.effectiveLevel(name)))
 		r.loggers[name] = level
 	}
-	return slog.New(handler{reg: r, name: name, level: level, inner: r.handler.WithAttrs([]slog.Attr{slog.String("logger", name)})})
+	return slog.New(handler{
+		reg:   r,
+		name:  name,
+		level: level,
+		inner: r.handler.WithAttrs([]slog.Attr{slog.String("logger", name)}),
+	})
 }
 
 // effectiveLevel is called with mu held.
@@ -135,7 +155,10 @@ func checkName(name string) error {
 		ok = ok && c > ' ' && c < 0x7f
 	}
 	if !ok {
-		return fmt.Errorf("%q is not a logger's name such as org.ctl.aaa, plugin.switch or ROOT", name)
+		return fmt.Errorf(
+			"%q is not a logger's name such as org.ctl.aaa, plugin.switch or ROOT",
+			name,
+		)
 	}
 	return nil
 }

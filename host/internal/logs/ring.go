@@ -24,7 +24,13 @@ type Entry struct {
 // Text is the record as log:display shows it, safe for a terminal: time, level,
 // logger and message; the attributes are in JSON.
 func (e Entry) Text() string {
-	return fmt.Sprintf("%s | %-5s | %s | %s", e.Time.Format("2006-01-02T15:04:05.000"), LevelName(e.Level), e.Logger, Printable(e.Message))
+	return fmt.Sprintf(
+		"%s | %-5s | %s | %s",
+		e.Time.Format("2006-01-02T15:04:05.000"),
+		LevelName(e.Level),
+		e.Logger,
+		Printable(e.Message),
+	)
 }
 
 // Printable replaces what a terminal would obey instead of show.
@@ -39,7 +45,9 @@ func Printable(s string) string {
 // ringBytes bounds the texts of the entries that are kept.
 const ringBytes = 8 << 20
 
-func (e Entry) size() int { return len(e.JSON) + len(e.Message) }
+func (e Entry) size() int {
+	return len(e.JSON) + len(e.Message)
+}
 
 // ring holds the newest entries.
 type ring struct {

@@ -49,7 +49,10 @@ type SyslogTLS struct {
 
 // config makes settings of TLS for a server.
 func (f SyslogTLS) config(server string) (*tls.Config, error) {
-	c := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: server}
+	c := &tls.Config{
+		MinVersion: tls.VersionTLS12,
+		ServerName: server,
+	}
 	if len(f.Authorities) > 0 {
 		c.RootCAs = x509.NewCertPool()
 		if !c.RootCAs.AppendCertsFromPEM(f.Authorities) {
@@ -67,7 +70,11 @@ func (f SyslogTLS) config(server string) (*tls.Config, error) {
 }
 
 // networks are those of the schemes of addresses.
-var networks = map[string]string{"udp": "udp", "tcp": "tcp", "tls": "tcp"}
+var networks = map[string]string{
+	"udp": "udp",
+	"tcp": "tcp",
+	"tls": "tcp",
+}
 
 // parseSyslog reads an address: tls://HOST:PORT, tcp://HOST:PORT, udp://HOST:PORT or unix:///PATH.
 func parseSyslog(text string) (*Syslog, error) {
@@ -75,7 +82,10 @@ func parseSyslog(text string) (*Syslog, error) {
 	switch {
 	case err != nil:
 	case networks[u.Scheme] != "" && u.Hostname() != "" && u.Port() != "" && u.Path == "" && u.User == nil:
-		s := &Syslog{network: networks[u.Scheme], address: u.Host}
+		s := &Syslog{
+			network: networks[u.Scheme],
+			address: u.Host,
+		}
 		if u.Scheme == "tls" {
 			s.tls = &tls.Config{ServerName: u.Hostname()}
 		}
@@ -83,7 +93,10 @@ func parseSyslog(text string) (*Syslog, error) {
 	case u.Scheme == "unix" && u.Host == "" && strings.HasPrefix(u.Path, "/"):
 		return &Syslog{network: "unix", address: u.Path}, nil
 	}
-	return nil, fmt.Errorf("%q is not an address such as tls://log.example.org:6514, tcp://log.example.org:601, udp://192.0.2.1:514 or unix:///dev/log", text)
+	return nil, fmt.Errorf(
+		"%q is not an address such as tls://log.example.org:6514, tcp://log.example.org:601, udp://192.0.2.1:514 or unix:///dev/log",
+		text,
+	)
 }
 
 // OpenSyslog starts sending; a server that does not answer is tried again, and the log says so.
@@ -111,7 +124,15 @@ func (s *Syslog) queueRecord(r AuditRecord, line []byte) {
 	if r.Outcome != "ok" {
 		pri = syslogWarning
 	}
-	text := fmt.Appendf(nil, "<%d>1 %s %s ctld %d audit - %s", pri, r.Time.Format("2006-01-02T15:04:05.000000Z07:00"), s.host, os.Getpid(), line)
+	text := fmt.Appendf(
+		nil,
+		"<%d>1 %s %s ctld %d audit - %s",
+		pri,
+		r.Time.Format("2006-01-02T15:04:05.000000Z07:00"),
+		s.host,
+		os.Getpid(),
+		line,
+	)
 	select {
 	case s.queue <- text:
 	default:
@@ -187,7 +208,11 @@ func (s *Syslog) connect() (*syslogConn, error) {
 }
 
 func (s *Syslog) stream(conn net.Conn) *syslogConn {
-	c := &syslogConn{Conn: conn, counted: true, gone: make(chan struct{})}
+	c := &syslogConn{
+		Conn:    conn,
+		counted: true,
+		gone:    make(chan struct{}),
+	}
 	c.watch()
 	return c
 }
@@ -235,7 +260,13 @@ func (s *Syslog) sendRecord(to *syslogConn, text []byte) *syslogConn {
 func (s *Syslog) note(err error) {
 	switch {
 	case err != nil && !s.failing:
-		s.log.Warn("records of the audit cannot be sent to the syslog server; they wait, and it is tried again", "address", s.address, "error", err)
+		s.log.Warn(
+			"records of the audit cannot be sent to the syslog server; they wait, and it is tried again",
+			"address",
+			s.address,
+			"error",
+			err,
+		)
 	case err == nil && s.failing:
 		s.log.Info("records of the audit are sent to the syslog server again", "address", s.address)
 	}

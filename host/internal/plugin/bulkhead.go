@@ -49,11 +49,21 @@ func newBulkheads(most int) *bulkheads {
 }
 
 func (all *bulkheads) addBulkhead(limit int) *bulkhead {
-	return &bulkhead{of: all, limit: min(limit, all.most), running: list.New(), callers: map[string]int{}}
+	return &bulkhead{
+		of:      all,
+		limit:   min(limit, all.most),
+		running: list.New(),
+		callers: map[string]int{},
+	}
 }
 
 // takePlace takes a place. It returns nil if all places and the queue are in use, or if the plugin does not answer.
-func (b *bulkhead) takePlace(ctx context.Context, who string, unary bool, wait time.Duration) *place {
+func (b *bulkhead) takePlace(
+	ctx context.Context,
+	who string,
+	unary bool,
+	wait time.Duration,
+) *place {
 	p := &place{who: who, unary: unary}
 	switch {
 	case !b.admitPlace(p):

@@ -37,10 +37,14 @@ type safeKey struct{}
 
 // Safe marks the calls made with a context as changing nothing: when the plugin
 // dies under one, it waits for the restart and is repeated once.
-func Safe(ctx context.Context) context.Context { return context.WithValue(ctx, safeKey{}, true) }
+func Safe(ctx context.Context) context.Context {
+	return context.WithValue(ctx, safeKey{}, true)
+}
 
 // IsSafe reports whether a context was made by Safe.
-func IsSafe(ctx context.Context) bool { return ctx.Value(safeKey{}) != nil }
+func IsSafe(ctx context.Context) bool {
+	return ctx.Value(safeKey{}) != nil
+}
 
 // callInstance runs f on the current process.
 func (s *supervisor) callInstance(ctx context.Context, f func(*instance) error) error {
@@ -92,7 +96,12 @@ func (s *supervisor) enterCall(ctx context.Context, unary bool) (*place, error) 
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	return nil, Unavailable(time.Second, "plugin %s is busy with %d calls; try again later", s.name, s.calls.limit)
+	return nil, Unavailable(
+		time.Second,
+		"plugin %s is busy with %d calls; try again later",
+		s.name,
+		s.calls.limit,
+	)
 }
 
 // acquireInstance returns the process that serves, counted in. A safe call waits for one.
@@ -147,7 +156,8 @@ func (s *supervisor) isProcessLost(ctx context.Context, inst *instance, err erro
 	if c != codes.Unavailable && c != codes.Canceled {
 		return false
 	}
-	if over, gone := s.waitProcessEnd(ctx, inst, lostGrace); over || inst.proc.Conn().GetState() == connectivity.Ready {
+	if over, gone := s.waitProcessEnd(ctx, inst, lostGrace); over ||
+		inst.proc.Conn().GetState() == connectivity.Ready {
 		return gone
 	}
 	_, gone := s.waitProcessEnd(ctx, inst, lostProof)
@@ -156,7 +166,11 @@ func (s *supervisor) isProcessLost(ctx context.Context, inst *instance, err erro
 
 // waitProcessEnd waits for the end of a process, or of its time. Gone reports whether its calls
 // are lost.
-func (s *supervisor) waitProcessEnd(ctx context.Context, inst *instance, limit time.Duration) (over, gone bool) {
+func (s *supervisor) waitProcessEnd(
+	ctx context.Context,
+	inst *instance,
+	limit time.Duration,
+) (over, gone bool) {
 	select {
 	case <-inst.proc.Gone():
 		s.cur.CompareAndSwap(inst, nil)
@@ -189,11 +203,25 @@ func (s *supervisor) downError(m machine) *UnavailableError {
 	case Starting:
 		return Unavailable(time.Second, "plugin %s is starting", s.name)
 	case Backoff:
-		return Unavailable(time.Until(m.next)+time.Second, "%s; restart %d follows", m.reason, m.failures)
+		return Unavailable(
+			time.Until(m.next)+time.Second,
+			"%s; restart %d follows",
+			m.reason,
+			m.failures,
+		)
 	case Failed:
-		return Unavailable(time.Minute, "plugin %s has failed and waits for plugin:restart: %s", s.name, m.reason)
+		return Unavailable(
+			time.Minute,
+			"plugin %s has failed and waits for plugin:restart: %s",
+			s.name,
+			m.reason,
+		)
 	case Standby:
-		return Unavailable(time.Second, "plugin %s runs on another node, which cannot be reached from here: cluster.listen is off", s.name)
+		return Unavailable(
+			time.Second,
+			"plugin %s runs on another node, which cannot be reached from here: cluster.listen is off",
+			s.name,
+		)
 	case Stopped, Stopping:
 		return Unavailable(time.Minute, "plugin %s is stopped", s.name)
 	}
@@ -210,7 +238,12 @@ type conn struct {
 var _ grpc.ClientConnInterface = conn{}
 
 // Invoke makes a unary call. Without a deadline it gets the default one.
-func (c conn) Invoke(ctx context.Context, method string, args, reply any, opts ...grpc.CallOption) error {
+func (c conn) Invoke(
+	ctx context.Context,
+	method string,
+	args, reply any,
+	opts ...grpc.CallOption,
+) error {
 	if _, ok := ctx.Deadline(); !ok {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, c.s.m.limits.CallTimeout)
@@ -225,7 +258,9 @@ func (c conn) Invoke(ctx context.Context, method string, args, reply any, opts .
 	if other, ok := c.forwardConn(); ok {
 		return other.Invoke(ctx, method, args, reply, opts...)
 	}
-	err := c.s.callInstance(ctx, func(i *instance) error { return i.conn.Invoke(ctx, method, args, reply, opts...) })
+	err := c.s.callInstance(ctx, func(i *instance) error {
+		return i.conn.Invoke(ctx, method, args, reply, opts...)
+	})
 	if err != nil && !c.here {
 		if other, ok := c.s.m.OnNode(c.s.name, err); ok {
 			return other.Invoke(ctx, method, args, reply, opts...)
@@ -237,7 +272,12 @@ func (c conn) Invoke(ctx context.Context, method string, args, reply any, opts .
 // NewStream opens a stream on the process that serves now. It is not repeated: who
 // reads a stream knows what has arrived. A stream of a method named Watch ends when
 // its process is replaced, so that the reader opens another on the successor.
-func (c conn) NewStream(ctx context.Context, desc *grpc.StreamDesc, method string, opts ...grpc.CallOption) (grpc.ClientStream, error) {
+func (c conn) NewStream(
+	ctx context.Context,
+	desc *grpc.StreamDesc,
+	method string,
+	opts ...grpc.CallOption,
+) (grpc.ClientStream, error) {
 	s := c.s
 	if c.fresh {
 		var err error
@@ -287,7 +327,12 @@ func (c conn) NewStream(ctx context.Context, desc *grpc.StreamDesc, method strin
 	}
 	// gRPC ends the stream's context when the call is over, however it ends.
 	context.AfterFunc(stream.Context(), end)
-	return &managedStream{ClientStream: stream, s: s, inst: inst, ctx: ctx}, nil
+	return &managedStream{
+		ClientStream: stream,
+		s:            s,
+		inst:         inst,
+		ctx:          ctx,
+	}, nil
 }
 
 // enterStream takes a place for a stream: among the calls, or of a watch among the watches. The function gives it back.
@@ -299,7 +344,12 @@ func (s *supervisor) enterStream(ctx context.Context, method string) (leave func
 	if s.watches.Add(1) > int64(s.m.limits.Watches) {
 		s.watches.Add(-1)
 		s.stats.refused.Add(1)
-		return nil, Unavailable(time.Second, "plugin %s serves %d watches already; try again later", s.name, s.m.limits.Watches)
+		return nil, Unavailable(
+			time.Second,
+			"plugin %s serves %d watches already; try again later",
+			s.name,
+			s.m.limits.Watches,
+		)
 	}
 	return func() { s.watches.Add(-1) }, nil
 }

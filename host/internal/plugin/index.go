@@ -63,7 +63,10 @@ func operationsOf(m *pluginv1.Manifest) map[string]operation {
 func (m *Manager) rebuildIndex() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	x := &index{rpcs: map[string]operation{}, modules: map[string]*supervisor{}}
+	x := &index{
+		rpcs:    map[string]operation{},
+		modules: map[string]*supervisor{},
+	}
 	for _, s := range m.plugins {
 		x.plugins = append(x.plugins, s)
 		for name, op := range s.operations {
@@ -71,7 +74,9 @@ func (m *Manager) rebuildIndex() {
 			x.rpcs[name] = op
 		}
 	}
-	slices.SortFunc(x.plugins, func(a, b *supervisor) int { return strings.Compare(a.name, b.name) })
+	slices.SortFunc(x.plugins, func(a, b *supervisor) int {
+		return strings.Compare(a.name, b.name)
+	})
 	for _, s := range x.plugins {
 		for _, y := range s.manifest.Load().GetYangModules() {
 			name, _, _ := strings.Cut(y.Name, "@")
@@ -94,9 +99,19 @@ func (m *Manager) Absent(match func(*pluginv1.Manifest) bool) error {
 		}
 		switch mf := s.rememberedManifest(); {
 		case mf == nil:
-			unknown = fault.New(fault.Unavailable, "this may be served by plugin %s, which is installed and has not said yet what it serves: %s", s.name, s.explainState())
+			unknown = fault.New(
+				fault.Unavailable,
+				"this may be served by plugin %s, which is installed and has not said yet what it serves: %s",
+				s.name,
+				s.explainState(),
+			)
 		case match(mf):
-			return fault.New(fault.Unavailable, "this is served by plugin %s, which does not run: %s", s.name, s.explainState())
+			return fault.New(
+				fault.Unavailable,
+				"this is served by plugin %s, which does not run: %s",
+				s.name,
+				s.explainState(),
+			)
 		}
 	}
 	return unknown
@@ -144,7 +159,16 @@ func (m *Manager) checkConflicts(name string, mine *pluginv1.Manifest) error {
 		}
 		for k := range listClaims(other) {
 			if claim[k] {
-				l = append(l, fault.New(fault.Exists, "plugin %s claims the %s, which plugin %s serves: uninstall one of them", name, k, s.name))
+				l = append(
+					l,
+					fault.New(
+						fault.Exists,
+						"plugin %s claims the %s, which plugin %s serves: uninstall one of them",
+						name,
+						k,
+						s.name,
+					),
+				)
 			}
 		}
 	}
@@ -154,17 +178,34 @@ func (m *Manager) checkConflicts(name string, mine *pluginv1.Manifest) error {
 			l = append(l, findOverlaps(name, mine, s.name, other)...)
 		}
 	}
-	slices.SortFunc(l, func(a, b *fault.Error) int { return strings.Compare(a.Text, b.Text) })
+	slices.SortFunc(l, func(a, b *fault.Error) int {
+		return strings.Compare(a.Text, b.Text)
+	})
 	return l.Err()
 }
 
 // findOverlaps refuses a path that holds one of another plugin or lies below it: which of the two answers would depend on
 // the order of their start.
-func findOverlaps(name string, mine *pluginv1.Manifest, owner string, other *pluginv1.Manifest) (l fault.List) {
+func findOverlaps(
+	name string,
+	mine *pluginv1.Manifest,
+	owner string,
+	other *pluginv1.Manifest,
+) (l fault.List) {
 	for _, a := range mine.Routes {
 		for _, b := range other.Routes {
 			if a.Path != b.Path && (wire.Below(a.Path, b.Path) || wire.Below(b.Path, a.Path)) {
-				l = append(l, fault.New(fault.Exists, "plugin %s claims the path %s, which overlaps with %s of plugin %s: uninstall one of them", name, a.Path, b.Path, owner))
+				l = append(
+					l,
+					fault.New(
+						fault.Exists,
+						"plugin %s claims the path %s, which overlaps with %s of plugin %s: uninstall one of them",
+						name,
+						a.Path,
+						b.Path,
+						owner,
+					),
+				)
 			}
 		}
 	}

@@ -83,10 +83,27 @@ func (s *supervisor) info() Info {
 	s.mu.Lock()
 	mc, spec, last := s.machine, s.spec, s.last
 	s.mu.Unlock()
-	i := Info{Name: s.name, State: mc.state, Reason: mc.reason, Since: mc.since, Restarts: mc.restarts, Failures: mc.failures,
-		RestartAt: mc.next, LastError: mc.lastError, Generation: s.generation.Load(), Path: spec.Path, Origin: spec.Origin,
-		SHA256: spec.SHA256, Facets: spec.Facets, DataDir: s.dataDir(), Manifest: s.manifest.Load(),
-		Calls: s.stats.calls.Load(), Errors: s.stats.failed.Load(), Repeated: s.stats.repeated.Load(), Refused: s.stats.refused.Load()}
+	i := Info{
+		Name:       s.name,
+		State:      mc.state,
+		Reason:     mc.reason,
+		Since:      mc.since,
+		Restarts:   mc.restarts,
+		Failures:   mc.failures,
+		RestartAt:  mc.next,
+		LastError:  mc.lastError,
+		Generation: s.generation.Load(),
+		Path:       spec.Path,
+		Origin:     spec.Origin,
+		SHA256:     spec.SHA256,
+		Facets:     spec.Facets,
+		DataDir:    s.dataDir(),
+		Manifest:   s.manifest.Load(),
+		Calls:      s.stats.calls.Load(),
+		Errors:     s.stats.failed.Load(),
+		Repeated:   s.stats.repeated.Load(),
+		Refused:    s.stats.refused.Load(),
+	}
 	i.Isolation = s.currentIsolation()
 	i.Denied = s.stats.denied.Load()
 	if why := s.metrics.Load(); why != nil {
@@ -195,7 +212,13 @@ func (s *supervisor) checkExecutable(cur *instance, sum string) error {
 	case errors.Is(err, fs.ErrPermission): // the process is closed to its own user; only root could look
 		return nil
 	case err != nil:
-		return fault.Wrap(fault.Unavailable, err, "the program of plugin %s cannot be read: %v", s.name, err)
+		return fault.Wrap(
+			fault.Unavailable,
+			err,
+			"the program of plugin %s cannot be read: %v",
+			s.name,
+			err,
+		)
 	case now != sum:
 		return fault.New(fault.Invalid, "the process of plugin %s runs another program (sha256 %s) than it was started with (%s): stop it and find the cause",
 			s.name, now, sum)
@@ -209,10 +232,20 @@ func checkFiles(spec Spec) error {
 		path := filepath.Join(filepath.Dir(spec.Path), name)
 		sum, err := process.FileSum(path)
 		if err != nil {
-			return fmt.Errorf("plugin %s: a file that the catalogue names cannot be read: %w", spec.Name, err)
+			return fmt.Errorf(
+				"plugin %s: a file that the catalogue names cannot be read: %w",
+				spec.Name,
+				err,
+			)
 		}
 		if !strings.EqualFold(sum, spec.Files[name]) {
-			return fmt.Errorf("plugin %s: the file %s is not the one in the catalogue: its sha256 is %s, expected %s", spec.Name, path, sum, spec.Files[name])
+			return fmt.Errorf(
+				"plugin %s: the file %s is not the one in the catalogue: its sha256 is %s, expected %s",
+				spec.Name,
+				path,
+				sum,
+				spec.Files[name],
+			)
 		}
 	}
 	return nil

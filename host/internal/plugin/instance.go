@@ -39,7 +39,13 @@ type instance struct {
 }
 
 func newInstance(p *process.Process, spec Spec, token string) *instance {
-	i := &instance{proc: p, conn: p.Conn(), spec: spec, token: token, idle: make(chan struct{}, 1)}
+	i := &instance{
+		proc:  p,
+		conn:  p.Conn(),
+		spec:  spec,
+		token: token,
+		idle:  make(chan struct{}, 1),
+	}
 	i.ctx, i.cancel = context.WithCancel(context.Background())
 	i.leave, i.leaveFunc = context.WithCancel(i.ctx)
 	return i

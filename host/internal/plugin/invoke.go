@@ -22,9 +22,18 @@ import (
 func (m *Manager) Invoke(ctx context.Context, module, rpc string, input []byte) ([]byte, error) {
 	op, ok := m.index.Load().rpcs[module+":"+rpc]
 	if !ok {
-		return nil, fault.New(fault.NotFound, "no installed feature serves the RPC %s:%s", module, rpc)
+		return nil, fault.New(
+			fault.NotFound,
+			"no installed feature serves the RPC %s:%s",
+			module,
+			rpc,
+		)
 	}
-	return m.call(ctx, op, &operations.Request{Module: module, RPC: rpc, Input: input})
+	return m.call(ctx, op, &operations.Request{
+		Module: module,
+		RPC:    rpc,
+		Input:  input,
+	})
 }
 
 // InvokeAction executes an action of an installed module, in the plugin that implements the module. It is as Invoke.
@@ -58,12 +67,21 @@ func (m *Manager) call(ctx context.Context, op operation, r *operations.Request)
 
 // Check asks the plugin that owns a tree, or whose trees are made of it, about a change that
 // was worked out at a revision. The transaction and the edits are what belongs to the change.
-func (m *Manager) Check(ctx context.Context, name string, at datastore.Revision, changes []*pluginv1.DocumentChange) (t datastore.Txn, edits []hostsvc.TreeEdit, err error) {
+func (m *Manager) Check(
+	ctx context.Context,
+	name string,
+	at datastore.Revision,
+	changes []*pluginv1.DocumentChange,
+) (t datastore.Txn, edits []hostsvc.TreeEdit, err error) {
 	s, err := m.findSupervisor(name)
 	if err != nil {
 		return t, nil, err
 	}
-	req := &pluginv1.CheckRequest{Revision: uint64(at), Changes: changes, Caller: caller.ToProto(ctx)}
+	req := &pluginv1.CheckRequest{
+		Revision: uint64(at),
+		Changes:  changes,
+		Caller:   caller.ToProto(ctx),
+	}
 	res, err := pluginv1.NewTreesClient(conn{s: s}).Check(Safe(ctx), req)
 	if err != nil {
 		return t, nil, fault.FromStatus(err)
@@ -75,7 +93,11 @@ func (m *Manager) Check(ctx context.Context, name string, at datastore.Revision,
 // the request's context. GET and HEAD survive a crash of the plugin as long as
 // nothing was answered; begun reports whether something was, so that the caller can
 // still answer the error.
-func (m *Manager) ServeRoute(w http.ResponseWriter, r *http.Request, plugin string) (begun bool, err error) {
+func (m *Manager) ServeRoute(
+	w http.ResponseWriter,
+	r *http.Request,
+	plugin string,
+) (begun bool, err error) {
 	s, err := m.findSupervisor(plugin)
 	if err != nil {
 		return false, err
@@ -87,7 +109,10 @@ func (m *Manager) ServeRoute(w http.ResponseWriter, r *http.Request, plugin stri
 	c := routes.NewClient(conn{s: s, fresh: true})
 	begun, err = c.Forward(w, r)
 	var down interface{ RetryAfter() time.Duration }
-	if !begun && IsSafe(r.Context()) && errors.As(err, &down) && s.waitToRepeat(r.Context(), down.RetryAfter()) {
+	if !begun &&
+		IsSafe(r.Context()) &&
+		errors.As(err, &down) &&
+		s.waitToRepeat(r.Context(), down.RetryAfter()) {
 		s.stats.repeated.Add(1)
 		begun, err = c.Forward(w, r)
 	}

@@ -29,7 +29,10 @@ func (s *supervisor) newIsolate(held grant.Held) (*process.Isolate, error) {
 	required := mode == "required"
 	have, strong := s.m.keeper.Measure()
 	if required && !strong {
-		return nil, fmt.Errorf("supervisor.isolation is required, but this machine does not support all of it: %s", strings.Join(have.Missing, "; "))
+		return nil, fmt.Errorf(
+			"supervisor.isolation is required, but this machine does not support all of it: %s",
+			strings.Join(have.Missing, "; "),
+		)
 	}
 	low, network := false, false
 	for _, g := range held.InForce() {
@@ -39,8 +42,17 @@ func (s *supervisor) newIsolate(held grant.Held) (*process.Isolate, error) {
 		network = network || g.Kind == grant.Listen || g.Kind == grant.Connect
 	}
 	// names are asked for by UDP
-	i := &process.Isolate{LowPorts: low, Connect: grantedPorts(held, grant.Connect), Listen: grantedPorts(held, grant.Listen), UDP: network,
-		Files: s.grantedFiles(held, s.described.Load()), Home: s.m.homeDir(), Memory: s.m.options.Quota.Memory, Processes: s.m.options.Quota.Processes, Required: required}
+	i := &process.Isolate{
+		LowPorts:  low,
+		Connect:   grantedPorts(held, grant.Connect),
+		Listen:    grantedPorts(held, grant.Listen),
+		UDP:       network,
+		Files:     s.grantedFiles(held, s.described.Load()),
+		Home:      s.m.homeDir(),
+		Memory:    s.m.options.Quota.Memory,
+		Processes: s.m.options.Quota.Processes,
+		Required:  required,
+	}
 	if i.NoUser = actsAsHost(held); i.NoUser == "" {
 		var err error
 		if i.User, err = s.m.keeper.User(s.dataDir()); err != nil {
@@ -69,8 +81,15 @@ func (s *supervisor) recallManifest(ctx context.Context, spec Spec) {
 	m := s.rememberedManifest()
 	if m == nil {
 		var err error
-		if m, err = process.Describe(ctx, process.Spec{Path: spec.Path, Args: spec.Args, Env: spec.Env, SHA256: spec.SHA256, Sums: &s.m.sums,
-			Isolate: process.Alone(s.m.homeDir()), Keeper: s.m.keeper}); err != nil {
+		if m, err = process.Describe(ctx, process.Spec{
+			Path:    spec.Path,
+			Args:    spec.Args,
+			Env:     spec.Env,
+			SHA256:  spec.SHA256,
+			Sums:    &s.m.sums,
+			Isolate: process.Alone(s.m.homeDir()),
+			Keeper:  s.m.keeper,
+		}); err != nil {
 			s.log.Debug("the program does not describe itself", "error", err)
 			return // the start says what is wrong with it
 		}
@@ -137,11 +156,18 @@ func (s *supervisor) currentIsolation() process.Isolation {
 	switch {
 	case last == nil || last.isolate == nil:
 	case last.isolate.User != 0:
-		have.By = append([]string{fmt.Sprintf("own uid %d, up to %d processes and threads", last.isolate.User, last.isolate.Processes)}, have.By...)
+		have.By = append([]string{fmt.Sprintf(
+			"own uid %d, up to %d processes and threads",
+			last.isolate.User,
+			last.isolate.Processes,
+		)}, have.By...)
 	default:
 		have.Missing = append([]string{"own uid: " + last.isolate.NoUser}, have.Missing...)
 	}
-	have.Missing = append(have.Missing, "anywhere: UDP by port, TCP by address, names and sizes of files; without any grant of connections there is no UDP")
+	have.Missing = append(
+		have.Missing,
+		"anywhere: UDP by port, TCP by address, names and sizes of files; without any grant of connections there is no UDP",
+	)
 	return have
 }
 
@@ -155,15 +181,22 @@ func (s *supervisor) grantedFiles(held grant.Held, m *pluginv1.Manifest) []proce
 		values     map[string]any
 		Properties map[string]struct{ Default any }
 	}
-	if slices.ContainsFunc(requests, func(r grant.Request) bool { return r.FromSettings() }) {
+	if slices.ContainsFunc(requests, func(r grant.Request) bool {
+		return r.FromSettings()
+	}) {
 		text, err := s.m.options.Settings(s.name, m.GetConfigSchema())
-		if err != nil || json.Unmarshal(text, &config.values) != nil || json.Unmarshal(m.GetConfigSchema(), &schema) != nil {
+		if err != nil ||
+			json.Unmarshal(text, &config.values) != nil ||
+			json.Unmarshal(m.GetConfigSchema(), &schema) != nil {
 			config.values = nil // the plugin will not be configured either
 		}
 	}
 	var out []process.File
 	for _, d := range held.Decisions(requests) {
-		f := process.File{Write: d.Request.Kind == grant.Write, Run: d.Request.Kind == grant.Run}
+		f := process.File{
+			Write: d.Request.Kind == grant.Write,
+			Run:   d.Request.Kind == grant.Run,
+		}
 		if !d.Granted || d.Request.Kind != grant.Read && !f.Write && !f.Run {
 			continue
 		}
@@ -204,7 +237,9 @@ func pathsIn(v any) (out []string) {
 		}
 	case map[string]any: // with other members, too: only what is a path by its look
 		for _, e := range v {
-			out = append(out, slices.DeleteFunc(pathsIn(e), func(p string) bool { return !filepath.IsAbs(p) })...)
+			out = append(out, slices.DeleteFunc(pathsIn(e), func(p string) bool {
+				return !filepath.IsAbs(p)
+			})...)
 		}
 		slices.Sort(out)
 	case string:
@@ -257,14 +292,21 @@ func statFiles(files []process.File) []os.FileInfo {
 // followFiles replaces the process when a file that it was granted has come, or was replaced, since its start: the kernel
 // has fixed there what it may use.
 func (s *supervisor) followFiles(ctx context.Context) {
-	same := func(a, b os.FileInfo) bool { return b == nil || a != nil && os.SameFile(a, b) }
+	same := func(a, b os.FileInfo) bool {
+		return b == nil || a != nil && os.SameFile(a, b)
+	}
 	inst := s.cur.Load()
-	if inst == nil || inst.isolate == nil || len(inst.isolate.Files) == 0 || inst.stale.Load() || slices.EqualFunc(inst.files, statFiles(inst.isolate.Files), same) {
+	if inst == nil ||
+		inst.isolate == nil ||
+		len(inst.isolate.Files) == 0 ||
+		inst.stale.Load() ||
+		slices.EqualFunc(inst.files, statFiles(inst.isolate.Files), same) {
 		return
 	}
 	s.following.Lock()
 	defer s.following.Unlock()
-	if s.cur.Load() != inst || inst.stale.Swap(true) { // another call has done it, or it goes on as it is
+	if s.cur.Load() != inst ||
+		inst.stale.Swap(true) { // another call has done it, or it goes on as it is
 		return
 	}
 	s.log.Info("a file that the plugin may use has come or was replaced: its process is replaced, too")

@@ -41,11 +41,26 @@ func (s *supervisor) launchProcess(ctx context.Context, spec Spec, beside bool) 
 	return inst, err
 }
 
-func (s *supervisor) startProcess(ctx context.Context, spec Spec, beside bool) (_ *instance, err error) {
+func (s *supervisor) startProcess(
+	ctx context.Context,
+	spec Spec,
+	beside bool,
+) (_ *instance, err error) {
 	ps := process.Spec{
-		Name: s.name, Path: spec.Path, Args: spec.Args, SHA256: spec.SHA256, Sums: &s.m.sums, Env: spec.Env,
-		Dir: s.dir, DataDir: s.dataDir(), HostSocket: s.services.Socket(),
-		StartTimeout: s.m.limits.StartTimeout, Logger: s.log, LogRate: s.m.limits.LogRate, LogLost: &s.logDropped, Keeper: s.m.keeper,
+		Name:         s.name,
+		Path:         spec.Path,
+		Args:         spec.Args,
+		SHA256:       spec.SHA256,
+		Sums:         &s.m.sums,
+		Env:          spec.Env,
+		Dir:          s.dir,
+		DataDir:      s.dataDir(),
+		HostSocket:   s.services.Socket(),
+		StartTimeout: s.m.limits.StartTimeout,
+		Logger:       s.log,
+		LogRate:      s.m.limits.LogRate,
+		LogLost:      &s.logDropped,
+		Keeper:       s.m.keeper,
 	}
 	if ps.Isolate, err = s.newIsolate(s.services.Held()); err != nil {
 		return nil, permanentError{err}
@@ -89,7 +104,8 @@ func (s *supervisor) startProcess(ctx context.Context, spec Spec, beside bool) (
 // markPermanent marks the failure of a start whose files are not those of the catalogue: another try finds the same ones.
 func (s *supervisor) markPermanent(spec Spec, err error) error {
 	sum, e := process.Hash(spec.Path, "", &s.m.sums)
-	if e == nil && (spec.SHA256 != "" && !strings.EqualFold(sum, spec.SHA256) || checkFiles(spec) != nil) {
+	if e == nil &&
+		(spec.SHA256 != "" && !strings.EqualFold(sum, spec.SHA256) || checkFiles(spec) != nil) {
 		return permanentError{err}
 	}
 	return err
@@ -119,7 +135,9 @@ func (s *supervisor) prepareInstance(ctx context.Context, inst *instance, beside
 		return permanentError{err}
 	}
 	known := s.described.Swap(inst.manifest)
-	if inst.isolate != nil && !sameRequests(known, inst.manifest) && !slices.Equal(s.grantedFiles(s.services.Held(), inst.manifest), inst.isolate.Files) {
+	if inst.isolate != nil &&
+		!sameRequests(known, inst.manifest) &&
+		!slices.Equal(s.grantedFiles(s.services.Held(), inst.manifest), inst.isolate.Files) {
 		return errFiles
 	}
 	if inst.isolate != nil && !proto.Equal(known, inst.manifest) {
@@ -137,8 +155,14 @@ func (s *supervisor) prepareInstance(ctx context.Context, inst *instance, beside
 	s.services.SetManifest(inst.manifest)
 	cctx, cancel := context.WithTimeout(inst.ctx, s.m.limits.ConfigureTimeout)
 	defer cancel()
-	res, err := base.Configure(cctx, &pluginv1.ConfigureRequest{ApiVersion: api, Config: config, DataDir: s.dataDir(),
-		Facets: inst.spec.Facets, HostSocket: s.services.Socket(), HostToken: inst.token})
+	res, err := base.Configure(cctx, &pluginv1.ConfigureRequest{
+		ApiVersion: api,
+		Config:     config,
+		DataDir:    s.dataDir(),
+		Facets:     inst.spec.Facets,
+		HostSocket: s.services.Socket(),
+		HostToken:  inst.token,
+	})
 	if err == nil {
 		inst.warnings = res.Warnings
 		err = s.firstHealth(inst, base, beside)
@@ -152,7 +176,11 @@ func (s *supervisor) prepareInstance(ctx context.Context, inst *instance, beside
 	lctx, cancel := context.WithTimeout(inst.ctx, s.m.limits.PingTimeout)
 	defer cancel()
 	if err := inst.openLink(lctx); err != nil {
-		s.log.Warn("the plugin's link cannot be opened: its calls are made one by one, which is slower", "error", err)
+		s.log.Warn(
+			"the plugin's link cannot be opened: its calls are made one by one, which is slower",
+			"error",
+			err,
+		)
 	}
 	return nil
 }
@@ -160,7 +188,9 @@ func (s *supervisor) prepareInstance(ctx context.Context, inst *instance, beside
 // sameRequests reports whether two manifests ask for the same files.
 func sameRequests(a, b *pluginv1.Manifest) bool {
 	return bytes.Equal(a.GetConfigSchema(), b.GetConfigSchema()) &&
-		slices.EqualFunc(a.GetRequests(), b.GetRequests(), func(x, y *pluginv1.Request) bool { return proto.Equal(x, y) })
+		slices.EqualFunc(a.GetRequests(), b.GetRequests(), func(x, y *pluginv1.Request) bool {
+			return proto.Equal(x, y)
+		})
 }
 
 // configureError marks the errors of Configure that only a person can mend.
@@ -198,7 +228,11 @@ func (s *supervisor) firstHealth(inst *instance, base pluginv1.BaseClient, besid
 // acceptManifest checks what a plugin says of itself and chooses the contract's version.
 func (s *supervisor) acceptManifest(m *pluginv1.Manifest) (api string, err error) {
 	if m.GetName() != s.name {
-		return "", fmt.Errorf("the file of plugin %s contains the plugin %q: correct the path or the name in features.yaml", s.name, m.GetName())
+		return "", fmt.Errorf(
+			"the file of plugin %s contains the plugin %q: correct the path or the name in features.yaml",
+			s.name,
+			m.GetName(),
+		)
 	}
 	translated, err := translateRouteLabels(m)
 	if err == nil {
@@ -208,7 +242,11 @@ func (s *supervisor) acceptManifest(m *pluginv1.Manifest) (api string, err error
 		return "", fmt.Errorf("the manifest of plugin %s is refused: %w", s.name, err)
 	}
 	for _, label := range translated {
-		s.log.Warn("the manifest has a label of an older contract, which was translated: its author should write aliases and parameters at the route", "label", label)
+		s.log.Warn(
+			"the manifest has a label of an older contract, which was translated: its author should write aliases and parameters at the route",
+			"label",
+			label,
+		)
 	}
 	for _, field := range oldOperations(m) {
 		s.log.Warn("the manifest has a field of an older contract, which was translated: its author should write ctl:read-only, ctl:repeatable and ctl:timeout "+
@@ -216,8 +254,14 @@ func (s *supervisor) acceptManifest(m *pluginv1.Manifest) (api string, err error
 	}
 	for _, r := range m.Routes {
 		for _, own := range s.m.options.Reserved {
-			if strings.HasPrefix(strings.TrimSuffix(r.GetPath(), "/")+"/", own+"/") || strings.HasPrefix(own+"/", strings.TrimSuffix(r.GetPath(), "/")+"/") {
-				return "", fmt.Errorf("plugin %s claims the path %q, but %s belongs to the controller: the author of the plugin must choose another path", s.name, r.GetPath(), own)
+			if strings.HasPrefix(strings.TrimSuffix(r.GetPath(), "/")+"/", own+"/") ||
+				strings.HasPrefix(own+"/", strings.TrimSuffix(r.GetPath(), "/")+"/") {
+				return "", fmt.Errorf(
+					"plugin %s claims the path %q, but %s belongs to the controller: the author of the plugin must choose another path",
+					s.name,
+					r.GetPath(),
+					own,
+				)
 			}
 		}
 	}
@@ -238,7 +282,9 @@ func formatVersions(v []string) string {
 	return "versions " + strings.Join(v, ", ")
 }
 
-func (s *supervisor) dataDir() string { return filepath.Join(s.m.options.DataDir, s.name) }
+func (s *supervisor) dataDir() string {
+	return filepath.Join(s.m.options.DataDir, s.name)
+}
 
 // findAttachment returns where a plugin under a debugger listens, nil when the
 // environment names none.
@@ -249,4 +295,6 @@ func findAttachment(name string) (*wire.Reattach, error) {
 	return nil, nil
 }
 
-func oneLine(err error) string { return strings.Join(strings.Fields(err.Error()), " ") }
+func oneLine(err error) string {
+	return strings.Join(strings.Fields(err.Error()), " ")
+}

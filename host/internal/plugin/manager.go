@@ -69,7 +69,14 @@ func New(o Options) (*Manager, error) {
 	if o.DataDir, err = filepath.Abs(o.DataDir); err != nil {
 		return nil, err
 	}
-	m := &Manager{options: o, limits: o.Limits, policy: o.Policy, runDir: dir, bus: o.Bus, plugins: map[string]*supervisor{}}
+	m := &Manager{
+		options: o,
+		limits:  o.Limits,
+		policy:  o.Policy,
+		runDir:  dir,
+		bus:     o.Bus,
+		plugins: map[string]*supervisor{},
+	}
 	m.bulkheads = newBulkheads(m.limits.AllInFlight)
 	m.log = o.Logger("plugin")
 	if want, err := filepath.Abs(o.RunDir); err == nil && dir != want {
@@ -91,7 +98,11 @@ func New(o Options) (*Manager, error) {
 			return nil, err
 		}
 		if have, _ := m.keeper.Measure(); len(have.Missing) > 0 {
-			m.log.Warn("parts of the isolation of plugins are not available here", "missing", strings.Join(have.Missing, "; "))
+			m.log.Warn(
+				"parts of the isolation of plugins are not available here",
+				"missing",
+				strings.Join(have.Missing, "; "),
+			)
 		}
 	}
 	m.rebuildIndex()
@@ -148,8 +159,15 @@ func (m *Manager) addSupervisor(spec Spec) (*supervisor, error) {
 	if s, ok := m.plugins[spec.Name]; ok {
 		return s, nil
 	}
-	s := &supervisor{m: m, name: spec.Name, spec: spec, log: m.options.Logger("plugin."+spec.Name).With("plugin", spec.Name),
-		dir: filepath.Join(m.runDir, spec.Name), machine: machine{policy: m.policy}, calls: m.bulkheads.addBulkhead(m.limits.InFlight)}
+	s := &supervisor{
+		m:       m,
+		name:    spec.Name,
+		spec:    spec,
+		log:     m.options.Logger("plugin."+spec.Name).With("plugin", spec.Name),
+		dir:     filepath.Join(m.runDir, spec.Name),
+		machine: machine{policy: m.policy},
+		calls:   m.bulkheads.addBulkhead(m.limits.InFlight),
+	}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	services, err := hostsvc.Listen(s.dir, spec.Name, m.servicesFor(s))
 	if err != nil {
@@ -180,7 +198,9 @@ func (m *Manager) Remove(ctx context.Context, name string) error {
 
 // Start starts a stopped or failed plugin and waits until it serves.
 func (m *Manager) Start(ctx context.Context, name string) error {
-	return m.withSupervisor(name, func(s *supervisor) error { return s.orderAndWait(ctx, evStart{}) })
+	return m.withSupervisor(name, func(s *supervisor) error {
+		return s.orderAndWait(ctx, evStart{})
+	})
 }
 
 // Stop stops a plugin and waits until its process is gone.
@@ -190,14 +210,18 @@ func (m *Manager) Stop(ctx context.Context, name string) error {
 
 // Restart stops a plugin and starts it again; it clears failed.
 func (m *Manager) Restart(ctx context.Context, name string) error {
-	return m.withSupervisor(name, func(s *supervisor) error { return s.orderAndWait(ctx, evRestart{}) })
+	return m.withSupervisor(name, func(s *supervisor) error {
+		return s.orderAndWait(ctx, evRestart{})
+	})
 }
 
 // Reload replaces the process of a plugin by a new one: it is started, configured
 // again and checked, then takes over, and the old one ends when its calls have. When
 // the new one fails, the old one stays and the error says why.
 func (m *Manager) Reload(ctx context.Context, name string) error {
-	return m.withSupervisor(name, func(s *supervisor) error { return s.reloadPlugin(ctx) })
+	return m.withSupervisor(name, func(s *supervisor) error {
+		return s.reloadPlugin(ctx)
+	})
 }
 
 // Kill ends the process of a plugin at once, as a crash does; the supervisor starts the next one. It is an error if
@@ -206,7 +230,12 @@ func (m *Manager) Kill(_ context.Context, name string) error {
 	return m.withSupervisor(name, func(s *supervisor) error {
 		cur := s.cur.Load()
 		if cur == nil || cur.proc.Ended() {
-			return fault.New(fault.NotFound, "plugin %s has no process: plugin:start %s starts one", name, name)
+			return fault.New(
+				fault.NotFound,
+				"plugin %s has no process: plugin:start %s starts one",
+				name,
+				name,
+			)
 		}
 		cur.proc.Kill("it was killed by plugin:kill")
 		return nil
@@ -237,7 +266,12 @@ func (m *Manager) findSupervisor(name string) (*supervisor, error) {
 	if s, ok := m.plugins[name]; ok {
 		return s, nil
 	}
-	return nil, fault.New(fault.NotFound, "there is no plugin %q%s", name, nearest.Hint(name, slices.Sorted(maps.Keys(m.plugins))))
+	return nil, fault.New(
+		fault.NotFound,
+		"there is no plugin %q%s",
+		name,
+		nearest.Hint(name, slices.Sorted(maps.Keys(m.plugins))),
+	)
 }
 
 func (m *Manager) withSupervisor(name string, f func(*supervisor) error) error {

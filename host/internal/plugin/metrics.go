@@ -107,7 +107,9 @@ func parseMetrics(text []byte) (map[string]*dto.MetricFamily, error) {
 	if series > scrapeSeries {
 		return nil, fmt.Errorf("%d series; at most %d are accepted", series, scrapeSeries)
 	}
-	_, err = prometheus.Gatherers{prometheus.GathererFunc(func() ([]*dto.MetricFamily, error) { return all, nil })}.Gather()
+	_, err = prometheus.Gatherers{prometheus.GathererFunc(func() ([]*dto.MetricFamily, error) {
+		return all, nil
+	})}.Gather()
 	return fams, err
 }
 
@@ -118,16 +120,24 @@ type families map[string]*dto.MetricFamily
 func (f families) mergeFamily(plugin string, in *dto.MetricFamily) {
 	have, ok := f[in.GetName()]
 	if !ok {
-		have = &dto.MetricFamily{Name: in.Name, Help: in.Help, Type: in.Type}
+		have = &dto.MetricFamily{
+			Name: in.Name,
+			Help: in.Help,
+			Type: in.Type,
+		}
 		f[in.GetName()] = have
 	}
 	if have.GetType() != in.GetType() {
 		return
 	}
 	for _, metric := range in.Metric {
-		metric.Label = slices.DeleteFunc(metric.Label, func(l *dto.LabelPair) bool { return l.GetName() == pluginLabel })
+		metric.Label = slices.DeleteFunc(metric.Label, func(l *dto.LabelPair) bool {
+			return l.GetName() == pluginLabel
+		})
 		metric.Label = append(metric.Label, newLabelPair(pluginLabel, plugin))
-		slices.SortFunc(metric.Label, func(a, b *dto.LabelPair) int { return strings.Compare(a.GetName(), b.GetName()) })
+		slices.SortFunc(metric.Label, func(a, b *dto.LabelPair) int {
+			return strings.Compare(a.GetName(), b.GetName())
+		})
 		have.Metric = append(have.Metric, metric)
 	}
 }
@@ -135,39 +145,88 @@ func (f families) mergeFamily(plugin string, in *dto.MetricFamily) {
 // addSupervisorMetrics adds what the supervisor knows.
 func (f families) addSupervisorMetrics(i Info, scraped bool) {
 	gauge := func(name, help string, v float64) {
-		f.mergeFamily(i.Name, &dto.MetricFamily{Name: &name, Help: &help, Type: dto.MetricType_GAUGE.Enum(),
-			Metric: []*dto.Metric{{Gauge: &dto.Gauge{Value: &v}}}})
+		f.mergeFamily(i.Name, &dto.MetricFamily{
+			Name:   &name,
+			Help:   &help,
+			Type:   dto.MetricType_GAUGE.Enum(),
+			Metric: []*dto.Metric{{Gauge: &dto.Gauge{Value: &v}}},
+		})
 	}
 	counter := func(name, help string, n uint64) {
 		v := float64(n)
-		f.mergeFamily(i.Name, &dto.MetricFamily{Name: &name, Help: &help, Type: dto.MetricType_COUNTER.Enum(),
-			Metric: []*dto.Metric{{Counter: &dto.Counter{Value: &v}}}})
+		f.mergeFamily(i.Name, &dto.MetricFamily{
+			Name:   &name,
+			Help:   &help,
+			Type:   dto.MetricType_COUNTER.Enum(),
+			Metric: []*dto.Metric{{Counter: &dto.Counter{Value: &v}}},
+		})
 	}
 	truth := map[bool]float64{true: 1}
 	gauge("ctl_plugin_up", "Whether calls reach the plugin.", truth[i.State.Serving()])
-	gauge("ctl_plugin_degraded", "Whether the plugin serves but says that something is wrong.", truth[i.State == Degraded])
+	gauge(
+		"ctl_plugin_degraded",
+		"Whether the plugin serves but says that something is wrong.",
+		truth[i.State == Degraded],
+	)
 	gauge("ctl_plugin_scraped", "Whether the plugin's own metrics were usable.", truth[scraped])
 	gauge("ctl_plugin_calls_in_flight", "Calls to the plugin under way.", float64(i.InFlight))
-	counter("ctl_plugin_restarts_total", "Restarts by the controller after a failure.", uint64(i.Restarts))
+	counter(
+		"ctl_plugin_restarts_total",
+		"Restarts by the controller after a failure.",
+		uint64(i.Restarts),
+	)
 	counter("ctl_plugin_processes_total", "Processes started, reloads included.", i.Generation)
 	counter("ctl_plugin_calls_total", "Calls to the plugin.", i.Calls)
 	counter("ctl_plugin_call_errors_total", "Calls that ended with an error.", i.Errors)
-	counter("ctl_plugin_calls_repeated_total", "Safe calls made again because the process had ended.", i.Repeated)
-	counter("ctl_plugin_calls_refused_total", "Calls refused while the plugin was down or busy.", i.Refused)
+	counter(
+		"ctl_plugin_calls_repeated_total",
+		"Safe calls made again because the process had ended.",
+		i.Repeated,
+	)
+	counter(
+		"ctl_plugin_calls_refused_total",
+		"Calls refused while the plugin was down or busy.",
+		i.Refused,
+	)
 	counter("ctl_plugin_denied_total", "Tries of what the plugin was not granted.", i.Denied)
 	gauge("ctl_plugin_calls_waiting", "Calls that wait for a place.", float64(i.Waiting))
-	gauge("ctl_plugin_store_bytes", "Size of the plugin's data in the store, as counted last.", float64(i.StoreBytes))
-	gauge("ctl_plugin_failures_in_row", "Ends or failed starts in a row; the pause before the next start grows with them.", float64(i.Failures))
-	counter("ctl_plugin_log_lines_dropped_total", "Lines that the plugin logged faster than it may.", i.LogDropped)
+	gauge(
+		"ctl_plugin_store_bytes",
+		"Size of the plugin's data in the store, as counted last.",
+		float64(i.StoreBytes),
+	)
+	gauge(
+		"ctl_plugin_failures_in_row",
+		"Ends or failed starts in a row; the pause before the next start grows with them.",
+		float64(i.Failures),
+	)
+	counter(
+		"ctl_plugin_log_lines_dropped_total",
+		"Lines that the plugin logged faster than it may.",
+		i.LogDropped,
+	)
 	name := "ctl_plugin_over_quota_total"
 	help := "What a plugin was refused because it was over its quota of calls, events, store or streams."
-	over := &dto.MetricFamily{Name: &name, Help: &help, Type: dto.MetricType_COUNTER.Enum()}
+	over := &dto.MetricFamily{
+		Name: &name,
+		Help: &help,
+		Type: dto.MetricType_COUNTER.Enum(),
+	}
 	for _, quota := range slices.Sorted(maps.Keys(i.OverQuota)) {
-		over.Metric = append(over.Metric, &dto.Metric{Label: []*dto.LabelPair{newLabelPair("quota", quota)}, Counter: &dto.Counter{Value: proto.Float64(float64(i.OverQuota[quota]))}})
+		over.Metric = append(
+			over.Metric,
+			&dto.Metric{
+				Label:   []*dto.LabelPair{newLabelPair("quota", quota)},
+				Counter: &dto.Counter{Value: proto.Float64(float64(i.OverQuota[quota]))},
+			},
+		)
 	}
 	f.mergeFamily(i.Name, over)
 }
 
 func newLabelPair(name, value string) *dto.LabelPair {
-	return &dto.LabelPair{Name: proto.String(name), Value: proto.String(value)}
+	return &dto.LabelPair{
+		Name:  proto.String(name),
+		Value: proto.String(value),
+	}
 }

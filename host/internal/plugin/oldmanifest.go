@@ -50,9 +50,15 @@ func translateAliases(m *pluginv1.Manifest, text string) error {
 		path, target, both := strings.Cut(pair, "=")
 		r := routeAbove(m, path)
 		if !both || r == nil {
-			return fmt.Errorf("%q is not /other=/documented with two paths below a route of the plugin", pair)
+			return fmt.Errorf(
+				"%q is not /other=/documented with two paths below a route of the plugin",
+				pair,
+			)
 		}
-		r.Aliases = append(r.Aliases, &pluginv1.RouteAlias{Path: path, Target: target})
+		r.Aliases = append(r.Aliases, &pluginv1.RouteAlias{
+			Path:   path,
+			Target: target,
+		})
 	}
 	return nil
 }
@@ -61,10 +67,16 @@ func translateAliases(m *pluginv1.Manifest, text string) error {
 func translateParameter(m *pluginv1.Manifest, text string) error {
 	f := strings.Fields(text)
 	if len(f) != 3 || routeAbove(m, f[0]) == nil || routeAbove(m, f[0]).Path != f[0] {
-		return fmt.Errorf("%q is not /route parameter segment with the path of a route of the plugin", text)
+		return fmt.Errorf(
+			"%q is not /route parameter segment with the path of a route of the plugin",
+			text,
+		)
 	}
 	r := routeAbove(m, f[0])
-	r.Parameters = append(r.Parameters, &pluginv1.RouteParameter{Name: f[1], Segment: f[2]})
+	r.Parameters = append(r.Parameters, &pluginv1.RouteParameter{
+		Name:    f[1],
+		Segment: f[2],
+	})
 	return nil
 }
 

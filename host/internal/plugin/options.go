@@ -85,11 +85,34 @@ type Limits struct {
 
 // DefaultLimits suit plugins that talk to devices.
 var DefaultLimits = Limits{
-	StartTimeout: 30 * time.Second, ConfigureTimeout: 60 * time.Second, CallTimeout: 60 * time.Second,
-	RestartWait: 15 * time.Second, StopGrace: 10 * time.Second, DrainTimeout: 60 * time.Second,
-	PingEvery: 10 * time.Second, PingTimeout: 5 * time.Second, PingMisses: 3, InFlight: 64, AllInFlight: 384, Watches: 256, LogRate: 200,
-	Quotas: hostsvc.Quotas{StoreBytes: 128 << 20, StoreKeys: 200_000, Calls: 512, Streams: 256, Events: 1000, EventBytes: 256 << 10, PublishBytes: 4 << 20,
-		Commits: 2000, WriteBytes: 8 << 20, RequestBytes: 16 << 20, UnreadBytes: 16 << 20, UnreadTime: 10 * time.Second, Snapshots: 4},
+	StartTimeout:     30 * time.Second,
+	ConfigureTimeout: 60 * time.Second,
+	CallTimeout:      60 * time.Second,
+	RestartWait:      15 * time.Second,
+	StopGrace:        10 * time.Second,
+	DrainTimeout:     60 * time.Second,
+	PingEvery:        10 * time.Second,
+	PingTimeout:      5 * time.Second,
+	PingMisses:       3,
+	InFlight:         64,
+	AllInFlight:      384,
+	Watches:          256,
+	LogRate:          200,
+	Quotas: hostsvc.Quotas{
+		StoreBytes:   128 << 20,
+		StoreKeys:    200_000,
+		Calls:        512,
+		Streams:      256,
+		Events:       1000,
+		EventBytes:   256 << 10,
+		PublishBytes: 4 << 20,
+		Commits:      2000,
+		WriteBytes:   8 << 20,
+		RequestBytes: 16 << 20,
+		UnreadBytes:  16 << 20,
+		UnreadTime:   10 * time.Second,
+		Snapshots:    4,
+	},
 }
 
 // Spec says which plugin to run and how.
@@ -111,7 +134,11 @@ var namePattern = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]*$`)
 
 func (s Spec) validate() error {
 	if !namePattern.MatchString(s.Name) || len(s.Name) > process.MaxName {
-		return fmt.Errorf("the plugin name %q must be at most %d lower-case letters, digits, dots, hyphens and underscores", s.Name, process.MaxName)
+		return fmt.Errorf(
+			"the plugin name %q must be at most %d lower-case letters, digits, dots, hyphens and underscores",
+			s.Name,
+			process.MaxName,
+		)
 	}
 	if s.Path == "" {
 		return fmt.Errorf("plugin %s has no path", s.Name)
@@ -132,15 +159,22 @@ type UnavailableError struct {
 }
 
 // Error returns the sentence for the user.
-func (e *UnavailableError) Error() string { return e.fault.Error() }
+func (e *UnavailableError) Error() string {
+	return e.fault.Error()
+}
 
 // Unwrap returns the fault.
 func (e *UnavailableError) Unwrap() error { return e.fault }
 
 // RetryAfter is when another attempt may succeed; at least a second, as HTTP has it.
-func (e *UnavailableError) RetryAfter() time.Duration { return max(e.wait, time.Second) }
+func (e *UnavailableError) RetryAfter() time.Duration {
+	return max(e.wait, time.Second)
+}
 
 // Unavailable makes an UnavailableError; wait is when another attempt may succeed, 0 = not known.
 func Unavailable(wait time.Duration, format string, args ...any) *UnavailableError {
-	return &UnavailableError{fault: fault.New(fault.Unavailable, format, args...), wait: wait}
+	return &UnavailableError{
+		fault: fault.New(fault.Unavailable, format, args...),
+		wait:  wait,
+	}
 }

@@ -29,14 +29,34 @@ func (m *Manager) servicesFor(s *supervisor) hostsvc.Services {
 		FirstAnswer: m.limits.CallTimeout,
 		InFlight:    relayInFlight,
 	}
-	return hostsvc.Services{Store: m.options.Store, Trees: m.options.Trees, Roles: m.options.Roles, Fence: s.commitCondition, Exports: m.exportedPrefixes, Bus: m.bus, Secrets: m.options.Secrets, Certificates: m.options.Certificates,
-		Operations: m.options.Operations, Serving: s.callers.servedContext, Directory: m, Relay: r.Handle, RelayUnary: r.Unary, Spans: m.options.Spans, Quotas: m.limits.Quotas, Refused: s.noteRefused, CallTimeout: m.limits.CallTimeout, Log: s.log}
+	return hostsvc.Services{
+		Store:        m.options.Store,
+		Trees:        m.options.Trees,
+		Roles:        m.options.Roles,
+		Fence:        s.commitCondition,
+		Exports:      m.exportedPrefixes,
+		Bus:          m.bus,
+		Secrets:      m.options.Secrets,
+		Certificates: m.options.Certificates,
+		Operations:   m.options.Operations,
+		Serving:      s.callers.servedContext,
+		Directory:    m,
+		Relay:        r.Handle,
+		RelayUnary:   r.Unary,
+		Spans:        m.options.Spans,
+		Quotas:       m.limits.Quotas,
+		Refused:      s.noteRefused,
+		CallTimeout:  m.limits.CallTimeout,
+		Log:          s.log,
+	}
 }
 
 // mayCall lists the capabilities whose providers the plugin may call.
 func (s *supervisor) mayCall() []string {
 	permit := s.services.Permit()
-	return slices.DeleteFunc(slices.Clone(s.services.Manifest().GetUses()), func(c string) bool { return !permit.Allows(grant.Plugins, c) })
+	return slices.DeleteFunc(slices.Clone(s.services.Manifest().GetUses()), func(c string) bool {
+		return !permit.Allows(grant.Plugins, c)
+	})
 }
 
 // noteRefused notes that the plugin tried what it was not granted.
@@ -80,7 +100,13 @@ func (m *Manager) Providers(capability string) []host.Provider {
 		if mf == nil || !slices.Contains(mf.Capabilities, capability) {
 			continue
 		}
-		p := host.Provider{Name: s.name, Version: mf.Version, Labels: mf.Labels, Generation: s.generation.Load(), Ready: s.cur.Load() != nil || s.standby.Load()}
+		p := host.Provider{
+			Name:       s.name,
+			Version:    mf.Version,
+			Labels:     mf.Labels,
+			Generation: s.generation.Load(),
+			Ready:      s.cur.Load() != nil || s.standby.Load(),
+		}
 		if !p.Ready {
 			s.mu.Lock()
 			if s.machine.state == Backoff {
@@ -105,7 +131,9 @@ func (m *Manager) Ordered(name string) uint64 {
 }
 
 // Changed returns a channel that is closed at the next change of any plugin's state.
-func (m *Manager) Changed() <-chan struct{} { return m.changed.Wait() }
+func (m *Manager) Changed() <-chan struct{} {
+	return m.changed.Wait()
+}
 
 // exportedPrefixes lists the prefixes of private keys that a plugin lets others read; false when
 // the plugin is not installed, so that nothing is known of it.

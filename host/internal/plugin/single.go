@@ -125,7 +125,11 @@ func (s *supervisor) commitCondition() (c datastore.Compare, needed bool, err er
 	}
 	term := s.single.term.Load()
 	if term == nil {
-		return c, true, fault.New(fault.Denied, "plugin %s runs on another node now, so nothing was written", s.name)
+		return c, true, fault.New(
+			fault.Denied,
+			"plugin %s runs on another node now, so nothing was written",
+			s.name,
+		)
 	}
 	return (*term).Condition(), true, nil
 }

@@ -29,10 +29,14 @@ var stateNames = [...]string{"stopped", "starting", "ready", "degraded", "backof
 func (s State) String() string { return stateNames[s] }
 
 // MarshalText implements encoding.TextMarshaler.
-func (s State) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+func (s State) MarshalText() ([]byte, error) {
+	return []byte(s.String()), nil
+}
 
 // Serving reports whether calls reach the plugin.
-func (s State) Serving() bool { return s == Ready || s == Degraded }
+func (s State) Serving() bool {
+	return s == Ready || s == Degraded
+}
 
 // Policy says how often and how fast a plugin that ends by itself is started again.
 type Policy struct {
@@ -48,8 +52,13 @@ type Policy struct {
 }
 
 // DefaultPolicy suits plugins that start within a second.
-var DefaultPolicy = Policy{FirstDelay: 500 * time.Millisecond, MaxDelay: 30 * time.Second, Jitter: 0.2,
-	StableAfter: 30 * time.Second, UnhealthyAfter: 30 * time.Second}
+var DefaultPolicy = Policy{
+	FirstDelay:     500 * time.Millisecond,
+	MaxDelay:       30 * time.Second,
+	Jitter:         0.2,
+	StableAfter:    30 * time.Second,
+	UnhealthyAfter: 30 * time.Second,
+}
 
 // machine decides what to do. It does nothing itself: step takes what happened and
 // answers what to do next.

@@ -109,7 +109,9 @@ func isOrder(ev any, state State) bool {
 }
 
 // countOrder counts an order, or what became of it.
-func (s *supervisor) countOrder() { s.ordered.Store(s.m.orders.Add(1)) }
+func (s *supervisor) countOrder() {
+	s.ordered.Store(s.m.orders.Add(1))
+}
 
 func (s *supervisor) logChange(before, now State) {
 	level := slog.LevelInfo
@@ -124,7 +126,13 @@ func (s *supervisor) logChange(before, now State) {
 		args = append(args, "reason", s.machine.reason)
 	}
 	if now == Backoff {
-		args = append(args, "restart_in", time.Until(s.machine.next).Round(time.Millisecond).String(), "failure", s.machine.failures)
+		args = append(
+			args,
+			"restart_in",
+			time.Until(s.machine.next).Round(time.Millisecond).String(),
+			"failure",
+			s.machine.failures,
+		)
 	}
 	s.log.Log(s.ctx, level, "plugin state", args...)
 }
@@ -140,7 +148,8 @@ func (s *supervisor) doAction(action any) {
 			s.startAndTakeOver(ctx, a.attempt, spec, beside)
 		})
 	case doStop:
-		if (a.reason == "" || s.machine.state == Standby || s.machine.state == Failed) && s.startCancel != nil {
+		if (a.reason == "" || s.machine.state == Standby || s.machine.state == Failed) &&
+			s.startCancel != nil {
 			s.startCancel()
 		}
 		if inst := s.cur.Swap(nil); inst != nil {
@@ -181,7 +190,11 @@ func (s *supervisor) startAndTakeOver(ctx context.Context, attempt int, spec Spe
 	if err != nil {
 		s.log.Error("the plugin does not start", "error", err, "attempt", attempt)
 		s.noteOutcome(attempt, err)
-		s.postLocked(evStartFailed{attempt: attempt, reason: oneLine(err), permanent: errors.As(err, new(permanentError))})
+		s.postLocked(evStartFailed{
+			attempt:   attempt,
+			reason:    oneLine(err),
+			permanent: errors.As(err, new(permanentError)),
+		})
 		return
 	}
 	discard := func() { s.stopInstance(inst); s.endInstance(inst) }
@@ -193,13 +206,18 @@ func (s *supervisor) startAndTakeOver(ctx context.Context, attempt int, spec Spe
 	if err := s.m.claimServices(s, inst.manifest); err != nil {
 		s.work.Go(discard)
 		s.noteOutcome(attempt, err)
-		s.postLocked(evStartFailed{attempt: attempt, reason: oneLine(err), permanent: true})
+		s.postLocked(evStartFailed{
+			attempt:   attempt,
+			reason:    oneLine(err),
+			permanent: true,
+		})
 		return
 	}
 	s.generation.Add(1)
 	s.active, s.last = inst, inst
 	old := s.cur.Swap(inst)
-	if old != nil || s.machine.reloading { // a reload: what was asked since it was ordered, the old one answered
+	if old != nil ||
+		s.machine.reloading { // a reload: what was asked since it was ordered, the old one answered
 		s.countOrder()
 	}
 	s.noteOutcome(attempt, nil)
@@ -226,7 +244,13 @@ func (s *supervisor) noteOutcome(attempt int, err error) {
 func (s *supervisor) retireInstance(old *instance) {
 	s.services.Drain(old.token)
 	if n := old.drain(s.ctx, s.m.limits.DrainTimeout); n > 0 {
-		s.log.Warn("calls were still running in the replaced process and are cut off", "calls", n, "pid", old.proc.PID)
+		s.log.Warn(
+			"calls were still running in the replaced process and are cut off",
+			"calls",
+			n,
+			"pid",
+			old.proc.PID,
+		)
 	}
 	exit := old.proc.Stop(s.m.limits.StopGrace)
 	s.log.Info("the replaced process has ended", "pid", old.proc.PID, "exit", exit.String())

@@ -49,7 +49,11 @@ func (s *supervisor) watchCalls(inst *instance) {
 		return
 	}
 	if stuck && s.m.policy.UnhealthyAfter > 0 && since >= s.m.policy.UnhealthyAfter {
-		inst.proc.Kill(fmt.Sprintf("hung: %d calls had no answer, and none was answered for %s", calls, since.Round(time.Second)))
+		inst.proc.Kill(fmt.Sprintf(
+			"hung: %d calls had no answer, and none was answered for %s",
+			calls,
+			since.Round(time.Second),
+		))
 		return
 	}
 	if s.stuck.Swap(stuck) == stuck {
@@ -57,7 +61,11 @@ func (s *supervisor) watchCalls(inst *instance) {
 	}
 	ev := eventOf(inst.health.Load())
 	if stuck {
-		ev.degraded, ev.reason = true, fmt.Sprintf("it does not answer: %d calls wait for longer than %s", calls, slowAfter)
+		ev.degraded, ev.reason = true, fmt.Sprintf(
+			"it does not answer: %d calls wait for longer than %s",
+			calls,
+			slowAfter,
+		)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -84,7 +92,10 @@ func eventOf(h *pluginv1.HealthResponse) evHealth {
 
 func reasonOf(h *pluginv1.HealthResponse) string {
 	if _, known := pluginv1.HealthResponse_State_name[int32(h.GetState())]; !known {
-		return fmt.Sprintf("it reports the state %d, which is not one of the contract", h.GetState())
+		return fmt.Sprintf(
+			"it reports the state %d, which is not one of the contract",
+			h.GetState(),
+		)
 	}
 	if r := h.GetReason(); len(r) > maxReason {
 		return strings.ToValidUTF8(r[:maxReason], "") + "…"
@@ -118,7 +129,11 @@ func (s *supervisor) watchPing(inst *instance) {
 		}
 		misses++
 		if misses >= l.PingMisses && !inst.proc.Ended() && !inst.draining.Load() {
-			inst.proc.Kill(fmt.Sprintf("hung: it did not answer %d pings of %s", misses, l.PingTimeout))
+			inst.proc.Kill(fmt.Sprintf(
+				"hung: it did not answer %d pings of %s",
+				misses,
+				l.PingTimeout,
+			))
 			return
 		}
 	}

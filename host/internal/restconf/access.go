@@ -22,10 +22,21 @@ func (x *exchange) opens(method, path, module, name string) bool {
 
 // callable refuses an operation that is denied by default.
 func (x *exchange) callable(r *yang.RPC) error {
-	if !r.Annotations.DenyAll || x.opens(http.MethodPost, rfc8040.root+"/operations/"+r.Module+":"+r.Name, r.Module, r.Name) {
+	if !r.Annotations.DenyAll ||
+		x.opens(
+			http.MethodPost,
+			rfc8040.root+"/operations/"+r.Module+":"+r.Name,
+			r.Module,
+			r.Name,
+		) {
 		return nil
 	}
-	return fault.New(fault.Denied, "the module %s denies the operation %s to all but administrators and whom a rule names it for", r.Module, r.Name)
+	return fault.New(
+		fault.Denied,
+		"the module %s denies the operation %s to all but administrators and whom a rule names it for",
+		r.Module,
+		r.Name,
+	)
 }
 
 // closed reports whether a node is denied by default to the caller, for a read or for a write.
@@ -45,7 +56,13 @@ func (x *exchange) closed(n *yang.Node, at string, write bool) bool {
 func (x *exchange) reachable(p tree.Path, write bool) error {
 	for i, step := range p {
 		if x.closed(step.Node, p[:i+1].Key(), write) {
-			return fault.At(fault.Denied, p.String(), "the module %s denies %s to all but administrators and whom a rule names it for", step.Node.Module, step.Node.Name)
+			return fault.At(
+				fault.Denied,
+				p.String(),
+				"the module %s denies %s to all but administrators and whom a rule names it for",
+				step.Node.Module,
+				step.Node.Name,
+			)
 		}
 	}
 	return nil

@@ -50,7 +50,12 @@ func (x *exchange) invokeAction(p tree.Path, r *yang.RPC) error {
 		}
 	}
 	return x.call(r, body, o, func(input []byte) ([]byte, error) {
-		request := &operations.Request{Module: r.Module, RPC: r.Name, Path: p.Key(), Input: input}
+		request := &operations.Request{
+			Module: r.Module,
+			RPC:    r.Name,
+			Path:   p.Key(),
+			Input:  input,
+		}
 		return x.o.Invoker.InvokeAction(x.r.Context(), request)
 	})
 }

@@ -45,14 +45,19 @@ func (x *exchange) streamStored(p tree.Path, s *yang.Stored) error {
 		return manyInXML(p, s.Len())
 	}
 	begun := false
-	w := yang.Writer{Style: x.env.style, XML: x.xml, Hide: true, Flush: func(part []byte) error {
-		if !begun {
-			begun = true
-			x.beginAnswer()
-		}
-		_, err := x.w.Write(part)
-		return err
-	}}
+	w := yang.Writer{
+		Style: x.env.style,
+		XML:   x.xml,
+		Hide:  true,
+		Flush: func(part []byte) error {
+			if !begun {
+				begun = true
+				x.beginAnswer()
+			}
+			_, err := x.w.Write(part)
+			return err
+		},
+	}
 	before, after := x.envelopeAround(p, s.Array)
 	w.Text(before)
 	w.Stored(s)
@@ -64,14 +69,28 @@ func (x *exchange) streamStored(p tree.Path, s *yang.Stored) error {
 	case errors.As(err, new(*fault.Error)):
 		x.breakOff(err)
 	case err != nil:
-		x.o.Log.DebugContext(x.r.Context(), "restconf: the client went away", "path", x.r.URL.Path, "error", err)
+		x.o.Log.DebugContext(
+			x.r.Context(),
+			"restconf: the client went away",
+			"path",
+			x.r.URL.Path,
+			"error",
+			err,
+		)
 	}
 	return nil
 }
 
 // breakOff ends the connection in the middle of an answer: the client must not take it for whole.
 func (x *exchange) breakOff(err error) {
-	x.o.Log.ErrorContext(x.r.Context(), "restconf: an answer ends early", "path", x.r.URL.Path, "error", err)
+	x.o.Log.ErrorContext(
+		x.r.Context(),
+		"restconf: an answer ends early",
+		"path",
+		x.r.URL.Path,
+		"error",
+		err,
+	)
 	panic(http.ErrAbortHandler)
 }
 

@@ -7,7 +7,10 @@ const libraryRevision = "2019-01-04"
 
 // serveAPI answers the API resource (RFC 8040 section 3.3).
 func (x *exchange) serveAPI() error {
-	api := map[string]any{"operations": map[string]any{}, "yang-library-version": libraryRevision}
+	api := map[string]any{
+		"operations":           map[string]any{},
+		"yang-library-version": libraryRevision,
+	}
 	if x.env == rfc8040 {
 		api["data"] = map[string]any{}
 	} else {
@@ -67,7 +70,10 @@ func (x *exchange) wellKnown() error {
 	}
 	if kind == "host-meta.json" || strings.Contains(x.r.Header.Get("Accept"), "json") {
 		x.w.Header().Set("Content-Type", "application/jrd+json")
-		return x.replyValue(map[string]any{"links": []any{map[string]string{"rel": "restconf", "href": rfc8040.root}}})
+		return x.replyValue(map[string]any{"links": []any{map[string]string{
+			"rel":  "restconf",
+			"href": rfc8040.root,
+		}}})
 	}
 	x.w.Header().Set("Content-Type", "application/xrd+xml")
 	return x.replyBody([]byte(`<?xml version="1.0" encoding="UTF-8"?>

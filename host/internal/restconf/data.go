@@ -115,5 +115,9 @@ func (x *exchange) serveDatastore() error {
 			return x.replyValue(map[string]any{"ietf-restconf:ds": list})
 		})
 	}
-	return fault.New(fault.NotFound, "there is no datastore %.60q: ietf-datastores:running, :intended and :operational are served", name)
+	return fault.New(
+		fault.NotFound,
+		"there is no datastore %.60q: ietf-datastores:running, :intended and :operational are served",
+		name,
+	)
 }

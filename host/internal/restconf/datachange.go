@@ -107,7 +107,12 @@ func (x *exchange) followData(form int) error {
 	switch {
 	case err != nil:
 	case len(p) == 0 || x.own:
-		err = fault.New(fault.Invalid, "only the changes of one tree can be followed, not those of the whole datastore: name the tree, …/%s/%s/module:node", dataChange, s.store)
+		err = fault.New(
+			fault.Invalid,
+			"only the changes of one tree can be followed, not those of the whole datastore: name the tree, …/%s/%s/module:node",
+			dataChange,
+			s.store,
+		)
 	case s.scope != "base" && s.scope != "one" && s.scope != "subtree":
 		err = fault.New(fault.Invalid, "scope is base, one or subtree, not %.40q", s.scope)
 	}
@@ -149,7 +154,10 @@ func (c *changes) resumeAfter(last string, start time.Time) string {
 		c.after, c.replay = datastore.Revision(rev), true
 		return " after " + strconv.FormatUint(rev, 10)
 	case last != "":
-		c.lost = fmt.Sprintf("the event %.60q is not one of this stream: read the data, changes follow from now on", last)
+		c.lost = fmt.Sprintf(
+			"the event %.60q is not one of this stream: read the data, changes follow from now on",
+			last,
+		)
 		return " after " + last
 	case !start.IsZero():
 		c.since, c.replay = start, true
@@ -174,7 +182,10 @@ func (c *changes) beginStream(ctx context.Context) (func(func(Event)) error, err
 	owner := c.path.Owner().Key()
 	var prefixes []datastore.Prefix
 	for _, ns := range c.namespaces() {
-		prefixes = append(prefixes, datastore.Prefix{Namespace: ns, Key: owner})
+		prefixes = append(prefixes, datastore.Prefix{
+			Namespace: ns,
+			Key:       owner,
+		})
 	}
 	if c.replay {
 		if err := c.checkLogReach(ctx); err != nil {
@@ -194,7 +205,13 @@ func (c *changes) noteDocuments(ctx context.Context, prefixes []datastore.Prefix
 	return c.o.Store.View(ctx, func(sn datastore.Snapshot) error {
 		c.after = sn.Revision()
 		for _, p := range prefixes {
-			for e, err := range sn.Range(p.Namespace, datastore.RangeOptions{Prefix: p.Key, Shared: true}) {
+			for e, err := range sn.Range(
+				p.Namespace,
+				datastore.RangeOptions{
+					Prefix: p.Key,
+					Shared: true,
+				},
+			) {
 				if err != nil {
 					return err
 				}
@@ -215,7 +232,10 @@ func (c *changes) checkLogReach(ctx context.Context) error {
 		return err
 	case !c.since.IsZero():
 		if c.after = oldest; oldest > 0 && at.After(c.since) {
-			c.lost = fmt.Sprintf("changes before %s are no longer stored: read the data", at.UTC().Format(time.RFC3339))
+			c.lost = fmt.Sprintf(
+				"changes before %s are no longer stored: read the data",
+				at.UTC().Format(time.RFC3339),
+			)
 		}
 	case c.after > now:
 		c.lost, c.replay = "the event is not one of this datastore: read the data, changes follow from now on", false
@@ -228,7 +248,11 @@ func (c *changes) checkLogReach(ctx context.Context) error {
 }
 
 // oldestChange is the revision after which all changes are in the log, and the time of the first of them.
-func oldestChange(ctx context.Context, s datastore.Store, now datastore.Revision) (datastore.Revision, time.Time, error) {
+func oldestChange(
+	ctx context.Context,
+	s datastore.Store,
+	now datastore.Revision,
+) (datastore.Revision, time.Time, error) {
 	stop := errors.New("one is enough")
 	var at time.Time
 	kept := func(after datastore.Revision) (bool, error) {
@@ -263,7 +287,11 @@ func oldestChange(ctx context.Context, s datastore.Store, now datastore.Revision
 }
 
 // emitChanges emits an event for each transaction that changes the data.
-func (c *changes) emitChanges(ctx context.Context, prefixes []datastore.Prefix, emit func(Event)) error {
+func (c *changes) emitChanges(
+	ctx context.Context,
+	prefixes []datastore.Prefix,
+	emit func(Event),
+) error {
 	if c.lost != "" {
 		emit(missedEvent(c.lost, c.o.Now(), uint64(c.after)))
 	}
@@ -274,10 +302,16 @@ func (c *changes) emitChanges(ctx context.Context, prefixes []datastore.Prefix, 
 				list = append(list, c.changesOf(e)...)
 			}
 		}
-		if len(list) == 0 || b.Revision <= c.seen || !c.since.IsZero() && !b.At.IsZero() && b.At.Before(c.since) {
+		if len(list) == 0 ||
+			b.Revision <= c.seen ||
+			!c.since.IsZero() && !b.At.IsZero() && b.At.Before(c.since) {
 			return nil
 		}
-		e := Event{Time: b.At, Name: "sal-remote:data-changed-notification", Number: uint64(b.Revision)}
+		e := Event{
+			Time:   b.At,
+			Name:   "sal-remote:data-changed-notification",
+			Number: uint64(b.Revision),
+		}
 		if e.Time.IsZero() {
 			e.Time = c.o.Now()
 		}
@@ -298,7 +332,12 @@ func (c *changes) emitChanges(ctx context.Context, prefixes []datastore.Prefix, 
 // missedEvent is the event that reports to a client what it has missed.
 func missedEvent(what string, now time.Time, number uint64) Event {
 	text, _ := json.Marshal(map[string]string{"reason": what}) // a string can be written
-	return Event{Time: now, Name: "ctl-system:events-missed", Data: text, Number: number}
+	return Event{
+		Time:   now,
+		Name:   "ctl-system:events-missed",
+		Data:   text,
+		Number: number,
+	}
 }
 
 // change is one event of the notification.
@@ -316,7 +355,10 @@ func (c *changes) changesOf(e datastore.Event) []change {
 	owner := c.path.Owner()
 	target := c.stream.path
 	inside := key == owner.Key() && len(owner) < len(c.path)
-	if !inside && key != target && !strings.HasPrefix(key, target+"/") && !strings.HasPrefix(key, target+"=") {
+	if !inside &&
+		key != target &&
+		!strings.HasPrefix(key, target+"/") &&
+		!strings.HasPrefix(key, target+"=") {
 		return nil
 	}
 	p, err := tree.ParseText(c.o.Catalog.Installed().Schema, key)
@@ -386,7 +428,10 @@ func (c *changes) changesInScope(list ...difference) (out []change) {
 			continue
 		}
 		d = d.shown()
-		w := change{Path: d.path.String(), Operation: d.operation}
+		w := change{
+			Path:      d.path.String(),
+			Operation: d.operation,
+		}
 		if d.now != nil {
 			x.hideDenied(d.path, d.now)
 			d.now.HideSecrets()
@@ -416,7 +461,10 @@ func (d difference) shown() difference {
 		if i < len(d.path)-1 || s.Keys != nil {
 			d.operation = "updated"
 		}
-		return difference{path: append(d.path[:i:i], tree.Step{Node: s.Node}), operation: d.operation}
+		return difference{
+			path:      append(d.path[:i:i], tree.Step{Node: s.Node}),
+			operation: d.operation,
+		}
 	}
 	return d
 }
@@ -453,7 +501,10 @@ func findDifferences(p tree.Path, old, now *yang.Data) (out []difference) {
 	}
 	for c := range old.All() {
 		if now.Get(c.Node) == nil {
-			out = append(out, newDifference(append(p[:len(p):len(p)], tree.Step{Node: c.Node}), "deleted", nil))
+			out = append(
+				out,
+				newDifference(append(p[:len(p):len(p)], tree.Step{Node: c.Node}), "deleted", nil),
+			)
 		}
 	}
 	return out
@@ -461,7 +512,10 @@ func findDifferences(p tree.Path, old, now *yang.Data) (out []difference) {
 
 func leafListDifferences(p tree.Path, old, now *yang.Data) (out []difference) {
 	entry := func(e *yang.Data) tree.Path {
-		return append(p[:len(p)-1:len(p)-1], tree.Step{Node: p.Node(), Keys: e.KeyValues()})
+		return append(p[:len(p)-1:len(p)-1], tree.Step{
+			Node: p.Node(),
+			Keys: e.KeyValues(),
+		})
 	}
 	for e := range now.All() {
 		if old.Entry(e.KeyValues()) == nil {
@@ -473,7 +527,8 @@ func leafListDifferences(p tree.Path, old, now *yang.Data) (out []difference) {
 			out = append(out, newDifference(entry(e), "deleted", nil))
 		}
 	}
-	if out == nil && !bytes.Equal(old.Append(nil, yang.Canonical), now.Append(nil, yang.Canonical)) {
+	if out == nil &&
+		!bytes.Equal(old.Append(nil, yang.Canonical), now.Append(nil, yang.Canonical)) {
 		out = append(out, newDifference(p, "updated", now)) // their order
 	}
 	return out

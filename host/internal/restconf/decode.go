@@ -28,7 +28,11 @@ func (x *exchange) decodeBody(p tree.Path, body []byte, o yang.Options) (*yang.D
 		return nil, err
 	}
 	if len(list) != 1 || list[0].Node != p.Node() {
-		return nil, fault.New(fault.Malformed, "the body must have the member %q and no other", p.Node().Name)
+		return nil, fault.New(
+			fault.Malformed,
+			"the body must have the member %q and no other",
+			p.Node().Name,
+		)
 	}
 	v := list[0]
 	if err := configOnly(v); err != nil {
@@ -39,10 +43,18 @@ func (x *exchange) decodeBody(p tree.Path, body []byte, o yang.Options) (*yang.D
 	}
 	e := v.First()
 	if e == nil || e.Next() != nil {
-		return nil, fault.At(fault.Invalid, v.Path(), "the array must contain only the entry that the path names")
+		return nil, fault.At(
+			fault.Invalid,
+			v.Path(),
+			"the array must contain only the entry that the path names",
+		)
 	}
 	if v.Entry(p.Last().Keys) == nil {
-		return nil, fault.At(fault.Invalid, e.Path(), "the keys of the entry differ from those of the path")
+		return nil, fault.At(
+			fault.Invalid,
+			e.Path(),
+			"the keys of the entry differ from those of the path",
+		)
 	}
 	return e, nil
 }
@@ -65,7 +77,10 @@ func configOnly(d *yang.Data) error {
 	var walk func(*yang.Data)
 	walk = func(d *yang.Data) {
 		if d.Node != nil && !d.Node.Config {
-			l = append(l, fault.At(fault.Invalid, d.Path(), "this is state data and cannot be configured"))
+			l = append(
+				l,
+				fault.At(fault.Invalid, d.Path(), "this is state data and cannot be configured"),
+			)
 			return
 		}
 		for c := d.First(); c != nil && (d.Node == nil || d.Node.Kind != yang.AnyData); c = c.Next() {

@@ -8,7 +8,8 @@ import (
 // addsDefaults reports whether an answer has the defaults that are in use: by with-defaults=report-all, and in the
 // operational datastore, which shows what is in use (RFC 8342 section 5.3).
 func (x *exchange) addsDefaults(q query, n *yang.Node) bool {
-	return (q.defaults == "report-all" || q.defaults == "" && x.ds == "operational") && n.HasDefaults()
+	return (q.defaults == "report-all" || q.defaults == "" && x.ds == "operational") &&
+		n.HasDefaults()
 }
 
 // wantsDefault reports whether a default is in the part of the data that was asked for.
@@ -21,7 +22,11 @@ func (q *query) wantsDefault(n *yang.Node) bool {
 // when nothing does, and when what it would stand in does not exist.
 func (x *exchange) defaultAt(kind string, q query, p tree.Path) (*yang.Data, error) {
 	n := p.Node()
-	if x.own || p.Entry() || !n.HasDefaults() || n.IsLeaf() && !q.wantsDefault(n) || !n.IsLeaf() && !x.addsDefaults(q, n) {
+	if x.own ||
+		p.Entry() ||
+		!n.HasDefaults() ||
+		n.IsLeaf() && !q.wantsDefault(n) ||
+		!n.IsLeaf() && !x.addsDefaults(q, n) {
 		return nil, nil
 	}
 	i := len(p) - 1

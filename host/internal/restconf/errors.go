@@ -90,7 +90,12 @@ func (x *exchange) errorEntries(err error) (status int, list []entry) {
 		if f.Kind == fault.Timeout && f.Source == fault.SourceDevice {
 			row.status = http.StatusInternalServerError // the device is late, not this server
 		}
-		e := entry{Type: kind, Tag: row.tag, Path: f.Path, Message: f.Text}
+		e := entry{
+			Type:    kind,
+			Tag:     row.tag,
+			Path:    f.Path,
+			Message: f.Text,
+		}
 		if v := (*yang.Violation)(nil); errors.As(f, &v) {
 			e.Tag, e.AppTag = cmp.Or(v.Tag, e.Tag), v.AppTag
 			row.status = cmp.Or(violationStatus[v.Tag], row.status)
@@ -103,7 +108,16 @@ func (x *exchange) errorEntries(err error) (status int, list []entry) {
 			status = row.status
 		}
 		if f.Kind == fault.Internal {
-			x.o.Log.ErrorContext(x.r.Context(), "restconf: a request failed", "path", x.r.URL.Path, "error", f.Error(), "cause", f.Cause)
+			x.o.Log.ErrorContext(
+				x.r.Context(),
+				"restconf: a request failed",
+				"path",
+				x.r.URL.Path,
+				"error",
+				f.Error(),
+				"cause",
+				f.Cause,
+			)
 			if f.Cause != nil && f.Text == f.Cause.Error() {
 				e.Message = "the controller failed; its log says why" // no inner text for clients
 			}
@@ -116,7 +130,14 @@ func (x *exchange) errorEntries(err error) (status int, list []entry) {
 // writeBody sends a body; a client that went away is no error.
 func (x *exchange) writeBody(body []byte) {
 	if _, err := x.w.Write(body); err != nil {
-		x.o.Log.DebugContext(x.r.Context(), "restconf: the client went away", "path", x.r.URL.Path, "error", err)
+		x.o.Log.DebugContext(
+			x.r.Context(),
+			"restconf: the client went away",
+			"path",
+			x.r.URL.Path,
+			"error",
+			err,
+		)
 	}
 }
 

@@ -17,7 +17,12 @@ const maxFieldDepth = 32
 func parseFields(s string) (fieldTree, error) {
 	t := fieldTree{}
 	if rest, ok := t.readPaths(s, 0); !ok || rest != "" {
-		return nil, fault.New(fault.Invalid, "fields: %.100q is wrong at character %d", s, len(s)-len(rest)+1)
+		return nil, fault.New(
+			fault.Invalid,
+			"fields: %.100q is wrong at character %d",
+			s,
+			len(s)-len(rest)+1,
+		)
 	}
 	return t, nil
 }

@@ -45,13 +45,24 @@ func (x *exchange) getData(kind string, p tree.Path) error {
 		found.at = yang.NewData(n, false)
 	}
 	if n.Secret() && !n.MaskedText() {
-		return fault.At(fault.Denied, p.String(), "this is secret, so that it can be written and removed, and is not shown")
+		return fault.At(
+			fault.Denied,
+			p.String(),
+			"this is secret, so that it can be written and removed, and is not shown",
+		)
 	}
 	if err := x.reachable(p, false); err != nil {
 		return err
 	}
 	readable := x.o.Readable(x.r.Context())
-	if readable == nil && found.at == nil && !x.pretty && q.isWhole() && !x.addsDefaults(q, n) && !n.LeavesOut() && !n.Denies() && (len(p) == 0 || found.stored.Array || p.Entry() || !p.Node().IsList()) {
+	if readable == nil &&
+		found.at == nil &&
+		!x.pretty &&
+		q.isWhole() &&
+		!x.addsDefaults(q, n) &&
+		!n.LeavesOut() &&
+		!n.Denies() &&
+		(len(p) == 0 || found.stored.Array || p.Entry() || !p.Node().IsList()) {
 		if err := x.checkVersion(found.mark, p); err != nil {
 			return err
 		}
@@ -73,7 +84,11 @@ func (x *exchange) getData(kind string, p tree.Path) error {
 
 // isWhole reports whether an answer is all that is stored, as it is.
 func (q *query) isWhole() bool {
-	return q.page == nil && q.fields == nil && q.depth == 0 && (q.defaults == "" || q.defaults == "explicit") && !q.origin
+	return q.page == nil &&
+		q.fields == nil &&
+		q.depth == 0 &&
+		(q.defaults == "" || q.defaults == "explicit") &&
+		!q.origin
 }
 
 // checkVersion sets the header of a version and evaluates the conditions of the request on it; it fails when
@@ -111,7 +126,11 @@ func (i *instance) decodeData(p tree.Path) (*yang.Data, error) {
 }
 
 // visible is what the caller may see of it.
-func (x *exchange) visible(i *instance, p tree.Path, readable func(path string) (may, all bool)) (*yang.Data, error) {
+func (x *exchange) visible(
+	i *instance,
+	p tree.Path,
+	readable func(path string) (may, all bool),
+) (*yang.Data, error) {
 	at, err := i.decodeData(p)
 	if err != nil {
 		return nil, err
@@ -152,7 +171,9 @@ func (x *exchange) readInstance(kind, content string, p tree.Path) (found instan
 		if withConfig {
 			d := tree.NewDraft(sn, tree.ConfigNamespace, set)
 			found.origin = yang.Intended
-			if found.stored, err = d.Stored(p); err == nil && kind != "operational" && x.ds != "operational" {
+			if found.stored, err = d.Stored(p); err == nil &&
+				kind != "operational" &&
+				x.ds != "operational" {
 				if found.mark, err = newMark(d); err == nil {
 					found.mark.state = withState
 				}
@@ -169,7 +190,10 @@ func (x *exchange) readInstance(kind, content string, p tree.Path) (found instan
 		found.stored, found.origin = state, yang.Learned
 	default:
 		if found.at, err = found.decodeData(p); err == nil {
-			observed := instance{stored: state, origin: yang.Learned}
+			observed := instance{
+				stored: state,
+				origin: yang.Learned,
+			}
 			var at *yang.Data
 			if at, err = observed.decodeData(p); err == nil {
 				found.at.Merge(at)

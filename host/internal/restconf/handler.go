@@ -48,9 +48,20 @@ func New(o Options) *Handler {
 		o.Now = time.Now
 	}
 	return &Handler{
-		o:           o,
-		config:      &tree.Tree{Store: o.Store, NS: tree.ConfigNamespace, Now: o.Now, Validators: o.Validators, Owners: o.Owners},
-		operational: &tree.Tree{Store: o.Store, NS: tree.OperationalNamespace, Volatile: true, Now: o.Now},
+		o: o,
+		config: &tree.Tree{
+			Store:      o.Store,
+			NS:         tree.ConfigNamespace,
+			Now:        o.Now,
+			Validators: o.Validators,
+			Owners:     o.Owners,
+		},
+		operational: &tree.Tree{
+			Store:    o.Store,
+			NS:       tree.OperationalNamespace,
+			Volatile: true,
+			Now:      o.Now,
+		},
 	}
 }
 
@@ -58,7 +69,9 @@ func New(o Options) *Handler {
 func (h *Handler) Config() *tree.Tree { return h.config }
 
 // Operational is the tree of observed state; plugins write it, clients read it.
-func (h *Handler) Operational() *tree.Tree { return h.operational }
+func (h *Handler) Operational() *tree.Tree {
+	return h.operational
+}
 
 // envelope is one of the two ways to write requests and answers.
 type envelope struct {
@@ -72,12 +85,24 @@ type envelope struct {
 var noCache = []string{"no-cache"}
 
 var (
-	legacy  = &envelope{root: "/restconf", style: yang.Canonical, media: mediaJSON, types: []string{mediaJSON}}
-	rfc8040 = &envelope{root: "/rests", style: yang.RFC7951, media: mediaYANGData, types: []string{mediaYANGData}}
+	legacy = &envelope{
+		root:  "/restconf",
+		style: yang.Canonical,
+		media: mediaJSON,
+		types: []string{mediaJSON},
+	}
+	rfc8040 = &envelope{
+		root:  "/rests",
+		style: yang.RFC7951,
+		media: mediaYANGData,
+		types: []string{mediaYANGData},
+	}
 )
 
 // qualifyName qualifies a name of module ietf-restconf in the RFC 8040 envelope.
-func (e *envelope) qualifyName(s string) string { return e.qualifiedName("ietf-restconf", s) }
+func (e *envelope) qualifyName(s string) string {
+	return e.qualifiedName("ietf-restconf", s)
+}
 
 func (e *envelope) qualifiedName(module, s string) string {
 	if e == rfc8040 {
@@ -231,7 +256,11 @@ func (x *exchange) checkMethod(allow string) error {
 	}
 	x.w.Header().Set("Allow", allow)
 	if m != http.MethodOptions {
-		return &statusError{fault.New(fault.Unsupported, "this resource takes %s", allow), http.StatusMethodNotAllowed, "operation-not-supported"}
+		return &statusError{fault.New(
+			fault.Unsupported,
+			"this resource takes %s",
+			allow,
+		), http.StatusMethodNotAllowed, "operation-not-supported"}
 	}
 	if strings.Contains(allow, http.MethodPatch) {
 		x.w.Header().Set("Accept-Patch", acceptPatch)
@@ -251,4 +280,6 @@ func (x *exchange) serveReadOnly(handler func() error) error {
 // headWriter sends the header of an answer without its body.
 type headWriter struct{ http.ResponseWriter }
 
-func (w *headWriter) Write(b []byte) (int, error) { return len(b), nil }
+func (w *headWriter) Write(b []byte) (int, error) {
+	return len(b), nil
+}

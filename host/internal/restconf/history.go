@@ -77,8 +77,12 @@ func (h *histories) holdHistory(name string, now time.Time, from source) (*histo
 			cancel()
 			return nil, nil, err
 		}
-		s = &history{began: now, cancel: cancel, done: make(chan struct{}),
-			prefix: strconv.FormatInt(now.UnixMicro(), 36) + "-"}
+		s = &history{
+			began:  now,
+			cancel: cancel,
+			done:   make(chan struct{}),
+			prefix: strconv.FormatInt(now.UnixMicro(), 36) + "-",
+		}
 		if h.all == nil {
 			h.all = map[string]*history{}
 		}
@@ -235,7 +239,10 @@ func (e *Event) encode(form int, sets []*yang.Set) []byte {
 		if form == asJSON {
 			name = "ietf-restconf:notification"
 		}
-		text, err := json.Marshal(map[string]any{name: map[string]any{"eventTime": when, e.Name: e.Data}})
+		text, err := json.Marshal(map[string]any{name: map[string]any{
+			"eventTime": when,
+			e.Name:      e.Data,
+		}})
 		if err != nil {
 			return nil
 		}

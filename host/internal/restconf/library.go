@@ -55,11 +55,18 @@ func sourceOf(m *yang.Module) string {
 // listSubmodules lists the parts of a module, by the name that the library has for where their text is.
 func listSubmodules(m *yang.Module, location string) (out []map[string]any) {
 	for _, s := range m.Submodules {
-		at := any(sourceOf(&yang.Module{Name: s.Name, Revision: s.Revision}))
+		at := any(sourceOf(&yang.Module{
+			Name:     s.Name,
+			Revision: s.Revision,
+		}))
 		if location == "location" {
 			at = []any{at}
 		}
-		out = append(out, map[string]any{"name": s.Name, "revision": s.Revision, location: at})
+		out = append(out, map[string]any{
+			"name":     s.Name,
+			"revision": s.Revision,
+			location:   at,
+		})
 	}
 	return out
 }
@@ -82,9 +89,15 @@ func modulesState(list []*yang.Module) map[string]any {
 		if m.Implemented {
 			c = "implement"
 		}
-		out = append(out, module{m.Name, m.Revision, sourceOf(m), m.Namespace, m.Features, c, listSubmodules(m, "schema")})
+		out = append(
+			out,
+			module{m.Name, m.Revision, sourceOf(m), m.Namespace, m.Features, c, listSubmodules(m, "schema")},
+		)
 	}
-	return map[string]any{"module-set-id": contentID(list), "module": out}
+	return map[string]any{
+		"module-set-id": contentID(list),
+		"module":        out,
+	}
 }
 
 // yangLibrary is container yang-library of ietf-yang-library (RFC 8525): one schema, which all
@@ -110,19 +123,38 @@ func yangLibrary(list []*yang.Module) map[string]any {
 	implemented, imports := []module{}, []imported{}
 	for _, m := range list {
 		if m.Implemented {
-			implemented = append(implemented, module{m.Name, m.Revision, m.Namespace, []string{sourceOf(m)}, m.Features, listSubmodules(m, "location")})
+			implemented = append(
+				implemented,
+				module{m.Name, m.Revision, m.Namespace, []string{sourceOf(m)}, m.Features, listSubmodules(m, "location")},
+			)
 		} else {
-			imports = append(imports, imported{m.Name, m.Revision, m.Namespace, []string{sourceOf(m)}, listSubmodules(m, "location")})
+			imports = append(
+				imports,
+				imported{m.Name, m.Revision, m.Namespace, []string{sourceOf(m)}, listSubmodules(m, "location")},
+			)
 		}
 	}
 	stores := []any{}
 	for _, d := range datastores {
-		stores = append(stores, map[string]string{"name": "ietf-datastores:" + d, "schema": "complete"})
+		stores = append(
+			stores,
+			map[string]string{
+				"name":   "ietf-datastores:" + d,
+				"schema": "complete",
+			},
+		)
 	}
 	return map[string]any{
-		"module-set": []any{map[string]any{"name": "complete", "module": implemented, "import-only-module": imports}},
-		"schema":     []any{map[string]any{"name": "complete", "module-set": []string{"complete"}}},
-		"datastore":  stores, "content-id": contentID(list),
+		"module-set": []any{map[string]any{
+			"name":               "complete",
+			"module":             implemented,
+			"import-only-module": imports,
+		}},
+		"schema": []any{map[string]any{
+			"name":       "complete",
+			"module-set": []string{"complete"},
+		}},
+		"datastore": stores, "content-id": contentID(list),
 	}
 }
 
@@ -163,14 +195,23 @@ func (x *exchange) serveSource() error {
 		m = submoduleOf(list, name, query.Get("revision"))
 	}
 	if m == nil {
-		return fault.New(fault.NotFound, "there is no module %.60q of revision %.20q", name, query.Get("revision"))
+		return fault.New(
+			fault.NotFound,
+			"there is no module %.60q of revision %.20q",
+			name,
+			query.Get("revision"),
+		)
 	}
 	text := []byte(m.Text)
 	media := x.sourceType()
 	switch media {
 	case mediaYIN:
 		if m.Namespace == "" {
-			return &statusError{fault.New(fault.Invalid, "submodules are served as %s", mediaYANG), http.StatusNotAcceptable, "invalid-value"}
+			return &statusError{fault.New(
+				fault.Invalid,
+				"submodules are served as %s",
+				mediaYANG,
+			), http.StatusNotAcceptable, "invalid-value"}
 		}
 		set := x.installed().Schema
 		if set.Revision(m.Name, m.Revision) == nil {
@@ -180,7 +221,12 @@ func (x *exchange) serveSource() error {
 			text, err = set.YIN(m)
 		}
 	case "":
-		err = &statusError{fault.New(fault.Invalid, "modules are served as %s and %s", mediaYANG, mediaYIN), http.StatusNotAcceptable, "invalid-value"}
+		err = &statusError{fault.New(
+			fault.Invalid,
+			"modules are served as %s and %s",
+			mediaYANG,
+			mediaYIN,
+		), http.StatusNotAcceptable, "invalid-value"}
 	}
 	if err != nil {
 		return err
@@ -212,7 +258,11 @@ func submoduleOf(list []*yang.Module, name, revision string) *yang.Module {
 	for _, m := range list {
 		for _, s := range m.Submodules {
 			if s.Name == name && (revision == "" || revision == s.Revision) {
-				return &yang.Module{Name: s.Name, Revision: s.Revision, Text: s.Text}
+				return &yang.Module{
+					Name:     s.Name,
+					Revision: s.Revision,
+					Text:     s.Text,
+				}
 			}
 		}
 	}

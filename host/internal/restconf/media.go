@@ -27,13 +27,20 @@ const (
 )
 
 var jsonTypes = map[string]bool{
-	mediaJSON: true, mediaYANGData: true, "application/yang.data+json": true, "application/yang.operation+json": true,
-	"application/yang.api+json": true,
+	mediaJSON:                         true,
+	mediaYANGData:                     true,
+	"application/yang.data+json":      true,
+	"application/yang.operation+json": true,
+	"application/yang.api+json":       true,
 }
 
 var xmlTypes = map[string]bool{
-	mediaXML: true, "text/xml": true, mediaYANGDataXML: true, "application/yang.data+xml": true, "application/yang.operation+xml": true,
-	"application/yang.api+xml": true,
+	mediaXML:                         true,
+	"text/xml":                       true,
+	mediaYANGDataXML:                 true,
+	"application/yang.data+xml":      true,
+	"application/yang.operation+xml": true,
+	"application/yang.api+xml":       true,
 }
 
 // answered are the types of answers that a client may ask for, in our order of preference.
@@ -52,7 +59,12 @@ func (x *exchange) chooseAnswerType() error {
 	}
 	media, ok := x.negotiateMedia(parseAccept(values))
 	if !ok {
-		return &statusError{fault.New(fault.Invalid, "the answer would be %s or %s, which the Accept header does not allow", mediaYANGData, mediaYANGDataXML),
+		return &statusError{fault.New(
+			fault.Invalid,
+			"the answer would be %s or %s, which the Accept header does not allow",
+			mediaYANGData,
+			mediaYANGDataXML,
+		),
 			http.StatusNotAcceptable, "invalid-value"}
 	}
 	x.answerAs(media)
@@ -93,7 +105,10 @@ func parseAccept(values []string) []accepted {
 }
 
 // preferredMedia is what the client likes best of what offer has for the ranges of its Accept header.
-func preferredMedia(ranges []accepted, offer func(media string) (answer string, ok bool)) (media string, ok bool) {
+func preferredMedia(
+	ranges []accepted,
+	offer func(media string) (answer string, ok bool),
+) (media string, ok bool) {
 	best := 0.0
 	for _, a := range ranges {
 		if t, known := offer(a.media); known && a.q > best {
@@ -161,7 +176,15 @@ func (x *exchange) contentType(body []byte) (string, error) {
 			return t, nil
 		}
 	}
-	return "", &statusError{fault.New(fault.Invalid, "the body must be %s, %s, %s or %s in UTF-8, not %.80q", mediaJSON, mediaYANGData, mediaXML, mediaYANGDataXML, h),
+	return "", &statusError{fault.New(
+		fault.Invalid,
+		"the body must be %s, %s, %s or %s in UTF-8, not %.80q",
+		mediaJSON,
+		mediaYANGData,
+		mediaXML,
+		mediaYANGDataXML,
+		h,
+	),
 		http.StatusUnsupportedMediaType, "invalid-value"}
 }
 
@@ -186,7 +209,11 @@ func (x *exchange) readBody() ([]byte, error) {
 	}
 	if err != nil {
 		if e := (*http.MaxBytesError)(nil); errors.As(err, &e) {
-			return nil, fault.New(fault.TooBig, "the body is larger than the limit of %d bytes", e.Limit)
+			return nil, fault.New(
+				fault.TooBig,
+				"the body is larger than the limit of %d bytes",
+				e.Limit,
+			)
 		}
 		return nil, fault.Wrap(fault.Malformed, err, "the body could not be read")
 	}
@@ -196,7 +223,11 @@ func (x *exchange) readBody() ([]byte, error) {
 	e := x.r.Header.Get("Content-Encoding")
 	if e != "" && !strings.EqualFold(e, "identity") {
 		x.w.Header().Set("Accept-Encoding", "identity") // RFC 9110 section 12.5.3
-		return nil, &statusError{fault.New(fault.Invalid, "the body is encoded as %.40q: send it as it is, without Content-Encoding", e),
+		return nil, &statusError{fault.New(
+			fault.Invalid,
+			"the body is encoded as %.40q: send it as it is, without Content-Encoding",
+			e,
+		),
 			http.StatusUnsupportedMediaType, "invalid-value"}
 	}
 	b = bytes.TrimPrefix(b, byteOrderMark)

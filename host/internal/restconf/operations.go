@@ -55,7 +55,9 @@ func (x *exchange) callOperation(name string) error {
 		module, rpc, aliases = now.Aliases.Resolve(module, rpc)
 	}
 	r := now.Schema.RPC(module, rpc)
-	invoke := func(input []byte) ([]byte, error) { return x.o.Invoker.Invoke(x.r.Context(), module, rpc, input) }
+	invoke := func(input []byte) ([]byte, error) {
+		return x.o.Invoker.Invoke(x.r.Context(), module, rpc, input)
+	}
 	if own, err := ownSchema(); err == nil && r == nil && own.RPC(module, rpc) != nil {
 		r, invoke = own.RPC(module, rpc), x.createSubscription
 	}
@@ -72,12 +74,23 @@ func (x *exchange) callOperation(name string) error {
 	if err != nil {
 		return err
 	}
-	o := yang.Options{Lenient: x.isLenient(), Defaults: true, Aliases: aliases, XML: x.inXML, Tops: x.readTopData}
+	o := yang.Options{
+		Lenient:  x.isLenient(),
+		Defaults: true,
+		Aliases:  aliases,
+		XML:      x.inXML,
+		Tops:     x.readTopData,
+	}
 	return x.call(r, body, o, invoke)
 }
 
 // call checks the input of an operation, invokes it and answers its output.
-func (x *exchange) call(r *yang.RPC, body []byte, o yang.Options, invoke func(input []byte) ([]byte, error)) error {
+func (x *exchange) call(
+	r *yang.RPC,
+	body []byte,
+	o yang.Options,
+	invoke func(input []byte) ([]byte, error),
+) error {
 	input, err := r.DecodeInput(body, o)
 	if err != nil {
 		return err
@@ -99,11 +112,31 @@ func (x *exchange) call(r *yang.RPC, body []byte, o yang.Options, invoke func(in
 
 // outputMismatchError says why an output cannot be answered: what is wrong with it is the plugin's business and in the log.
 func (x *exchange) outputMismatchError(r *yang.RPC, err error) error {
-	x.o.Log.WarnContext(x.r.Context(), "restconf: the output of an rpc does not match its schema", "module", r.Module, "rpc", r.Name, "error", err)
+	x.o.Log.WarnContext(
+		x.r.Context(),
+		"restconf: the output of an rpc does not match its schema",
+		"module",
+		r.Module,
+		"rpc",
+		r.Name,
+		"error",
+		err,
+	)
 	if fault.KindOf(err) == fault.TooBig {
-		return applicationError{fault.New(fault.TooBig, "the output of %s:%s is too large: %v; request less data", r.Module, r.Name, err)}
+		return applicationError{fault.New(
+			fault.TooBig,
+			"the output of %s:%s is too large: %v; request less data",
+			r.Module,
+			r.Name,
+			err,
+		)}
 	}
-	return applicationError{fault.New(fault.Internal, "the output of %s:%s does not match its schema; the log of ctld has the reason", r.Module, r.Name)}
+	return applicationError{fault.New(
+		fault.Internal,
+		"the output of %s:%s does not match its schema; the log of ctld has the reason",
+		r.Module,
+		r.Name,
+	)}
 }
 
 // suggestRPC suggests an rpc for an unknown name.
@@ -154,7 +187,12 @@ func (x *exchange) answerOutput(r *yang.RPC, output []byte) error {
 func (x *exchange) readTopData() *yang.Data {
 	at, err := x.everything(x.r.Context(), x.installed().Schema)
 	if err != nil {
-		x.o.Log.WarnContext(x.r.Context(), "restconf: the conditions of an operation cannot be checked", "error", err)
+		x.o.Log.WarnContext(
+			x.r.Context(),
+			"restconf: the conditions of an operation cannot be checked",
+			"error",
+			err,
+		)
 		return nil
 	}
 	return at

@@ -32,7 +32,11 @@ const (
 	monitoringTop   = "ietf-restconf-monitoring:restconf-state"
 )
 
-var ownTops = map[string]bool{modulesStateTop: true, yangLibraryTop: true, monitoringTop: true}
+var ownTops = map[string]bool{
+	modulesStateTop: true,
+	yangLibraryTop:  true,
+	monitoringTop:   true,
+}
 
 // ownAt is the instance at a path of what the server says of itself, nil if there is none.
 func (x *exchange) ownAt(p tree.Path) (*yang.Data, error) {
@@ -59,7 +63,11 @@ func (x *exchange) ownAt(p tree.Path) (*yang.Data, error) {
 	}
 	at, err := top.DecodeValue(text, yang.Options{})
 	if err != nil {
-		return nil, fault.Wrap(fault.Internal, err, "the server's own state does not fit its schema")
+		return nil, fault.Wrap(
+			fault.Internal,
+			err,
+			"the server's own state does not fit its schema",
+		)
 	}
 	return tree.Descend(at, p[1:]), nil
 }

@@ -29,7 +29,11 @@ type page struct {
 // returns the mark of what is left.
 func (x *exchange) cutPage(p tree.Path, at *yang.Data, q query, m *mark) (*mark, error) {
 	if !at.IsArray() {
-		return m, fault.New(fault.Invalid, "limit, offset, cursor, direction, sort-by and where are only for a whole list; %s is not a list", p)
+		return m, fault.New(
+			fault.Invalid,
+			"limit, offset, cursor, direction, sort-by and where are only for a whole list; %s is not a list",
+			p,
+		)
 	}
 	entries, err := q.page.chooseEntries(at)
 	if err != nil {
@@ -37,9 +41,15 @@ func (x *exchange) cutPage(p tree.Path, at *yang.Data, q query, m *mark) (*mark,
 	}
 	first := q.page.offset
 	if q.page.cursor != "" {
-		i := slices.IndexFunc(entries, func(e *yang.Data) bool { return cursorOf(e) == q.page.cursor })
+		i := slices.IndexFunc(entries, func(e *yang.Data) bool {
+			return cursorOf(e) == q.page.cursor
+		})
 		if i < 0 {
-			return m, fault.New(fault.Invalid, "the entry at the cursor %.80q no longer exists: read the list from its beginning", q.page.cursor)
+			return m, fault.New(
+				fault.Invalid,
+				"the entry at the cursor %.80q no longer exists: read the list from its beginning",
+				q.page.cursor,
+			)
 		}
 		first += i
 	}
@@ -74,12 +84,21 @@ func (g *page) chooseEntries(at *yang.Data) ([]*yang.Data, error) {
 		n := at.Node
 		for _, name := range g.sortBy {
 			if n = n.Member(name); n == nil {
-				return nil, fault.New(fault.Invalid, "sort-by: there is no node %.60q below %q", strings.Join(g.sortBy, "/"), at.Node.Name)
+				return nil, fault.New(
+					fault.Invalid,
+					"sort-by: there is no node %.60q below %q",
+					strings.Join(g.sortBy, "/"),
+					at.Node.Name,
+				)
 			}
 			steps = append(steps, n)
 		}
 		if n.Kind != yang.Leaf {
-			return nil, fault.New(fault.Invalid, "sort-by: %q is not a leaf", strings.Join(g.sortBy, "/"))
+			return nil, fault.New(
+				fault.Invalid,
+				"sort-by: %q is not a leaf",
+				strings.Join(g.sortBy, "/"),
+			)
 		}
 		value := func(e *yang.Data) (string, bool) {
 			for _, s := range steps {
@@ -136,7 +155,15 @@ func (x *exchange) setLinkHeader(entries []*yang.Data, first, end, limit int) {
 		}
 		q.Del("offset")
 		q.Set("cursor", cursorOf(entries[i]))
-		links = append(links, fmt.Sprintf(`<%s?%s>; rel=%q`, x.r.URL.EscapedPath(), strings.ReplaceAll(q.Encode(), "+", "%20"), rel))
+		links = append(
+			links,
+			fmt.Sprintf(
+				`<%s?%s>; rel=%q`,
+				x.r.URL.EscapedPath(),
+				strings.ReplaceAll(q.Encode(), "+", "%20"),
+				rel,
+			),
+		)
 	}
 	keyless := len(entries) > 0 && entries[0].Node.Kind == yang.List && len(entries[0].Node.Keys) == 0
 	if keyless {

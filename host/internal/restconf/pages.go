@@ -11,7 +11,11 @@ const longAnswer = 16 << 20
 
 // answerPages answers an rpc whose output comes in pages (yang.RPC.Paged): one is asked for after the other, up to the
 // limit of the client or the end of the table, and no more than one is in memory.
-func (x *exchange) answerPages(r *yang.RPC, input []byte, invoke func([]byte) ([]byte, error)) error {
+func (x *exchange) answerPages(
+	r *yang.RPC,
+	input []byte,
+	invoke func([]byte) ([]byte, error),
+) error {
 	p, err := r.NewPages(input, x.env.style, x.xml)
 	begun, sent := false, 0
 	defer func() {

@@ -24,9 +24,19 @@ type query struct {
 
 // parameters says which methods take which parameter.
 var parameters = map[string]string{
-	"content": "GET HEAD", "depth": "GET HEAD", "fields": "GET HEAD", "with-defaults": "GET HEAD",
-	"insert": "POST PUT", "point": "POST PUT", "with-origin": "GET HEAD",
-	"where": "GET HEAD", "sort-by": "GET HEAD", "direction": "GET HEAD", "cursor": "GET HEAD", "offset": "GET HEAD", "limit": "GET HEAD",
+	"content":       "GET HEAD",
+	"depth":         "GET HEAD",
+	"fields":        "GET HEAD",
+	"with-defaults": "GET HEAD",
+	"insert":        "POST PUT",
+	"point":         "POST PUT",
+	"with-origin":   "GET HEAD",
+	"where":         "GET HEAD",
+	"sort-by":       "GET HEAD",
+	"direction":     "GET HEAD",
+	"cursor":        "GET HEAD",
+	"offset":        "GET HEAD",
+	"limit":         "GET HEAD",
 }
 
 // parseQuery reads the parameters. One that is not known is refused below /rests, as
@@ -42,7 +52,12 @@ func (x *exchange) parseQuery() (query, error) {
 		value, err := url.PathUnescape(raw)
 		if name == "odl-pretty-print" || name == "prettyPrint" { // of upstream, on any method
 			if value != "true" && value != "false" {
-				return q, fault.New(fault.Invalid, "%s must be true or false, not %.40q", name, value)
+				return q, fault.New(
+					fault.Invalid,
+					"%s must be true or false, not %.40q",
+					name,
+					value,
+				)
 			}
 			x.pretty = value == "true"
 			continue
@@ -51,9 +66,17 @@ func (x *exchange) parseQuery() (query, error) {
 		case !known && x.env == legacy:
 			continue
 		case !known || !strings.Contains(methods, x.r.Method):
-			return q, fault.New(fault.Invalid, "the query parameter %.40q is not allowed here", name)
+			return q, fault.New(
+				fault.Invalid,
+				"the query parameter %.40q is not allowed here",
+				name,
+			)
 		case err != nil || seen[name]:
-			return q, fault.New(fault.Invalid, "the query parameter %q must occur once and be encoded properly", name)
+			return q, fault.New(
+				fault.Invalid,
+				"the query parameter %q must occur once and be encoded properly",
+				name,
+			)
 		}
 		seen[name] = true
 		if err := x.parseParameter(&q, name, value); err != nil {
@@ -61,7 +84,10 @@ func (x *exchange) parseQuery() (query, error) {
 		}
 	}
 	if q.origin && q.defaults == "report-all" {
-		return q, fault.New(fault.Invalid, "with-origin cannot be combined with with-defaults=report-all")
+		return q, fault.New(
+			fault.Invalid,
+			"with-origin cannot be combined with with-defaults=report-all",
+		)
 	}
 	return q, nil
 }
@@ -71,7 +97,13 @@ func (x *exchange) parseParameter(q *query, name, value string) error {
 		if slices.Contains(values, value) {
 			return nil
 		}
-		return fault.New(fault.Invalid, "%s must be one of %s, not %.40q", name, strings.Join(values, ", "), value)
+		return fault.New(
+			fault.Invalid,
+			"%s must be one of %s, not %.40q",
+			name,
+			strings.Join(values, ", "),
+			value,
+		)
 	}
 	besides := ""
 	if name == "depth" || name == "limit" {
@@ -83,7 +115,15 @@ func (x *exchange) parseParameter(q *query, name, value string) error {
 	number := func(low, high int) (int, error) {
 		n, err := strconv.Atoi(value)
 		if err != nil || n < low || n > high {
-			return 0, fault.New(fault.Invalid, "%s is %sa number from %d to %d, not %.40q", name, besides, low, high, value)
+			return 0, fault.New(
+				fault.Invalid,
+				"%s is %sa number from %d to %d, not %.40q",
+				name,
+				besides,
+				low,
+				high,
+				value,
+			)
 		}
 		return n, nil
 	}
@@ -105,7 +145,10 @@ func (x *exchange) parseParameter(q *query, name, value string) error {
 		q.fields, err = parseFields(value)
 	case "with-origin":
 		if x.ds != "operational" || value != "" {
-			return fault.New(fault.Invalid, "with-origin has no value and is only for /rests/ds/ietf-datastores:operational")
+			return fault.New(
+				fault.Invalid,
+				"with-origin has no value and is only for /rests/ds/ietf-datastores:operational",
+			)
 		}
 		q.origin = true
 	case "where":
@@ -143,7 +186,13 @@ func (x *exchange) parsePoint(value string) (tree.Path, error) {
 	}
 	p, err := tree.ParseText(x.installed().Schema, value)
 	if err != nil {
-		return nil, fault.Wrap(fault.KindOf(err), err, "point=%.80s: %v (in a query, the %% of an encoded key is itself written %%25)", value, err)
+		return nil, fault.Wrap(
+			fault.KindOf(err),
+			err,
+			"point=%.80s: %v (in a query, the %% of an encoded key is itself written %%25)",
+			value,
+			err,
+		)
 	}
 	return p, nil
 }

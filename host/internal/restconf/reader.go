@@ -44,7 +44,13 @@ type part struct {
 }
 
 func (h *Handler) newReader(w http.ResponseWriter, r *http.Request) *reader {
-	out := &reader{Handler: h, w: w, r: r, rc: http.NewResponseController(w), sets: []*yang.Set{h.o.Catalog.Installed().Schema}}
+	out := &reader{
+		Handler: h,
+		w:       w,
+		r:       r,
+		rc:      http.NewResponseController(w),
+		sets:    []*yang.Set{h.o.Catalog.Installed().Schema},
+	}
 	if own, err := ownSchema(); err == nil {
 		out.sets = append(out.sets, own)
 	}
@@ -62,7 +68,10 @@ func (r *reader) addStream(name string, s *history, start time.Time) {
 	}
 	if last := r.r.Header.Get("Last-Event-ID"); last != "" {
 		p.at = s.idBefore(time.Time{}) // it missed what is kept, or more, unless it says otherwise
-		p.lost = fmt.Sprintf("the event %.60q is not stored: events before the next one may be missing", last)
+		p.lost = fmt.Sprintf(
+			"the event %.60q is not stored: events before the next one may be missing",
+			last,
+		)
 		for id := range strings.SplitSeq(last, ",") {
 			seen, ok := s.resumeID(id)
 			if ok && seen >= p.at {
@@ -155,13 +164,19 @@ func (r *reader) sendEvents() {
 
 // receiveCase is the case of a select that something comes from a channel.
 func receiveCase[T any](from <-chan T) reflect.SelectCase {
-	return reflect.SelectCase{Dir: reflect.SelectRecv, Chan: reflect.ValueOf(from)}
+	return reflect.SelectCase{
+		Dir:  reflect.SelectRecv,
+		Chan: reflect.ValueOf(from),
+	}
 }
 
 // canContinue reports whether the client may go on.
 func (r *reader) canContinue() bool {
 	ctx := r.r.Context()
-	return r.o.Still(ctx) && (r.may == nil || !slices.ContainsFunc(r.parts, func(p *part) bool { return !r.may(ctx, p.name) }))
+	return r.o.Still(ctx) &&
+		(r.may == nil || !slices.ContainsFunc(r.parts, func(p *part) bool {
+			return !r.may(ctx, p.name)
+		}))
 }
 
 // flush sends what is written. A client that does not read must not hold the goroutine for ever;
@@ -192,7 +207,12 @@ func (r *reader) sendRecords(p *part, events []*record) bool {
 		}
 		text := e.encodedText(r.form, r.sets...)
 		if text == nil {
-			r.o.Log.WarnContext(r.r.Context(), "restconf: an event cannot be written and was left out", "event", e.event.Name)
+			r.o.Log.WarnContext(
+				r.r.Context(),
+				"restconf: an event cannot be written and was left out",
+				"event",
+				e.event.Name,
+			)
 			continue
 		}
 		kind := ""
@@ -234,7 +254,14 @@ func (h *Handler) Merged(may func(ctx context.Context, stream string) bool) http
 			}
 			kept, release, err := h.streamsKept.holdHistory(s.Name, h.o.Now(), h.pluginSource(s.Name))
 			if err != nil {
-				h.o.Log.WarnContext(r.Context(), "restconf: a stream is left out of all events", "stream", s.Name, "error", err)
+				h.o.Log.WarnContext(
+					r.Context(),
+					"restconf: a stream is left out of all events",
+					"stream",
+					s.Name,
+					"error",
+					err,
+				)
 				continue
 			}
 			defer release()

@@ -52,7 +52,14 @@ func (h *Handler) pluginSource(name string) source {
 					return
 				}
 				if err := e.hideSecrets(h.o.Catalog.Installed().Schema); err != nil {
-					h.o.Log.WarnContext(ctx, "restconf: an event is left out, since its secrets cannot be hidden", "event", e.Name, "error", err)
+					h.o.Log.WarnContext(
+						ctx,
+						"restconf: an event is left out, since its secrets cannot be hidden",
+						"event",
+						e.Name,
+						"error",
+						err,
+					)
 					return
 				}
 				emit(e)
@@ -93,7 +100,14 @@ func (h *Handler) Record(ctx context.Context, changed func() <-chan struct{}) er
 			if held[s.Name] == nil {
 				var err error
 				if _, held[s.Name], err = h.streamsKept.holdHistory(s.Name, h.o.Now(), h.pluginSource(s.Name)); err != nil {
-					h.o.Log.WarnContext(ctx, "restconf: the events of a stream are not kept", "stream", s.Name, "error", err)
+					h.o.Log.WarnContext(
+						ctx,
+						"restconf: the events of a stream are not kept",
+						"stream",
+						s.Name,
+						"error",
+						err,
+					)
 					delete(held, s.Name)
 				}
 			}
@@ -131,7 +145,11 @@ type streamEntry struct {
 func (x *exchange) streamList(path []string) map[string]any {
 	list := []streamEntry{}
 	for _, s := range x.installed().Streams {
-		e := streamEntry{Name: s.Name, Description: s.Description, Access: x.accessTo(url.PathEscape(s.Name))}
+		e := streamEntry{
+			Name:        s.Name,
+			Description: s.Description,
+			Access:      x.accessTo(url.PathEscape(s.Name)),
+		}
 		if t, ok := x.streamsKept.keptSince(s.Name); ok {
 			e.Replay, e.Since = true, t.UTC().Format(time.RFC3339Nano)
 		}
@@ -139,7 +157,14 @@ func (x *exchange) streamList(path []string) map[string]any {
 	}
 	for _, name := range path {
 		if s, ok := readDataStream(name); ok {
-			list = append(list, streamEntry{Name: name, Description: "Changes of " + s.path + " (" + s.store + ").", Access: x.accessTo(s.location())})
+			list = append(
+				list,
+				streamEntry{
+					Name:        name,
+					Description: "Changes of " + s.path + " (" + s.store + ").",
+					Access:      x.accessTo(s.location()),
+				},
+			)
 		}
 	}
 	return map[string]any{"stream": list}
@@ -169,7 +194,12 @@ func (x *exchange) parseSpan() (s span, err error) {
 		case "start-time", "stop-time":
 			t, err := time.Parse(time.RFC3339, v)
 			if err != nil {
-				return s, fault.New(fault.Invalid, "%s must be a time such as 2026-01-02T15:04:05Z, not %.40q", name, v)
+				return s, fault.New(
+					fault.Invalid,
+					"%s must be a time such as 2026-01-02T15:04:05Z, not %.40q",
+					name,
+					v,
+				)
 			}
 			if name == "start-time" {
 				s.start = t
@@ -183,7 +213,11 @@ func (x *exchange) parseSpan() (s span, err error) {
 		case "scope":
 		default:
 			if x.env == rfc8040 {
-				return s, fault.New(fault.Invalid, "the query parameter %.40q is not allowed for a stream", name)
+				return s, fault.New(
+					fault.Invalid,
+					"the query parameter %.40q is not allowed for a stream",
+					name,
+				)
 			}
 		}
 	}

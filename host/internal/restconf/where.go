@@ -13,7 +13,12 @@ const maxWhere = 4096
 // parseWhere reads a filter: an expression of XPath, whose prefixes are names of modules and may be left out.
 func parseWhere(s string) (*yang.XPath, error) {
 	if len(s) > maxWhere {
-		return nil, fault.New(fault.Invalid, "a filter may have %d characters, this has %d", maxWhere, len(s))
+		return nil, fault.New(
+			fault.Invalid,
+			"a filter may have %d characters, this has %d",
+			maxWhere,
+			len(s),
+		)
 	}
 	x, err := yang.CompileXPath(s)
 	if err != nil {

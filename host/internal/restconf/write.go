@@ -25,14 +25,23 @@ func (x *exchange) putData(p tree.Path) error {
 				return err
 			}
 			if exists {
-				_, err := x.apply(d, tree.Edit{Op: tree.Move, Path: p, Place: place})
+				_, err := x.apply(d, tree.Edit{
+					Op:    tree.Move,
+					Path:  p,
+					Place: place,
+				})
 				if err != nil {
 					return err
 				}
 				place = tree.Place{}
 			}
 		}
-		created, err = x.apply(d, tree.Edit{Op: tree.Replace, Path: p, Value: value, Place: place})
+		created, err = x.apply(d, tree.Edit{
+			Op:    tree.Replace,
+			Path:  p,
+			Value: value,
+			Place: place,
+		})
 		return err
 	})
 	return x.answerWrite(err, created, p)
@@ -48,7 +57,12 @@ func (x *exchange) postData(p tree.Path) error {
 	if err != nil && x.env == legacy && p.Entry() {
 		// Documented samples post an entry to its own path.
 		if v, err2 := x.decodeBody(p, body, yang.Options{Lenient: x.isLenient()}); err2 == nil {
-			edits, err = []tree.Edit{{Op: tree.Create, Path: p, Value: v, Place: q.place}}, nil
+			edits, err = []tree.Edit{{
+				Op:    tree.Create,
+				Path:  p,
+				Value: v,
+				Place: q.place,
+			}}, nil
 		}
 	}
 	if err != nil {
@@ -71,13 +85,22 @@ func (x *exchange) decodeChildren(p tree.Path, body []byte, q query) ([]tree.Edi
 	if parent == nil {
 		parent = x.installed().Schema.Root
 	}
-	o := yang.Options{Lenient: x.isLenient(), Masks: true, XML: x.inXML, At: append(p[:len(p):len(p)], tree.Step{}).Skeleton()}
+	o := yang.Options{
+		Lenient: x.isLenient(),
+		Masks:   true,
+		XML:     x.inXML,
+		At:      append(p[:len(p):len(p)], tree.Step{}).Skeleton(),
+	}
 	list, err := parent.DecodeMembers(body, o)
 	if err != nil {
 		return nil, err
 	}
 	if len(list) != 1 {
-		return nil, fault.New(fault.Malformed, "the body must have exactly one member, it has %d", len(list))
+		return nil, fault.New(
+			fault.Malformed,
+			"the body must have exactly one member, it has %d",
+			len(list),
+		)
 	}
 	c := list[0]
 	if err := configOnly(c); err != nil {
@@ -85,15 +108,33 @@ func (x *exchange) decodeChildren(p tree.Path, body []byte, q query) ([]tree.Edi
 	}
 	step := tree.Step{Node: c.Node}
 	if !c.IsArray() || c.Node.Kind == yang.List && len(c.Node.Keys) == 0 {
-		return []tree.Edit{{Op: tree.Create, Path: append(p, step), Value: c, Place: q.place}}, nil
+		return []tree.Edit{{
+			Op:    tree.Create,
+			Path:  append(p, step),
+			Value: c,
+			Place: q.place,
+		}}, nil
 	}
 	var edits []tree.Edit
 	for e := range c.All() {
 		step.Keys = e.KeyValues()
-		edits = append(edits, tree.Edit{Op: tree.Create, Path: append(p[:len(p):len(p)], step), Value: e, Place: q.place})
+		edits = append(
+			edits,
+			tree.Edit{
+				Op:    tree.Create,
+				Path:  append(p[:len(p):len(p)], step),
+				Value: e,
+				Place: q.place,
+			},
+		)
 	}
 	if len(edits) > 1 && x.env == rfc8040 {
-		return nil, fault.At(fault.Invalid, c.Path(), "a POST creates one entry (RFC 8040 section 4.4.1), this body has %d: use PATCH for several", len(edits))
+		return nil, fault.At(
+			fault.Invalid,
+			c.Path(),
+			"a POST creates one entry (RFC 8040 section 4.4.1), this body has %d: use PATCH for several",
+			len(edits),
+		)
 	}
 	if len(edits) == 0 {
 		return nil, fault.At(fault.Missing, c.Path(), "there is no entry to create")
@@ -106,7 +147,10 @@ func (x *exchange) deleteData(p tree.Path) error {
 	_, err := x.parseQuery()
 	if err == nil {
 		err = x.updateConfig(p, func(d *tree.Draft) error {
-			_, err := x.apply(d, tree.Edit{Op: tree.Delete, Path: p})
+			_, err := x.apply(d, tree.Edit{
+				Op:   tree.Delete,
+				Path: p,
+			})
 			return absentTarget(err)
 		})
 	}
@@ -160,7 +204,10 @@ func (x *exchange) patchData(p tree.Path) error {
 	if t, err := x.contentType(nil); err == nil && (t == mediaYANGPatch || t == mediaYANGPatchXML) {
 		return x.yangPatch(p)
 	}
-	_, value, err := x.readValue(p, yang.Options{Lenient: x.isLenient(), Partial: true})
+	_, value, err := x.readValue(p, yang.Options{
+		Lenient: x.isLenient(),
+		Partial: true,
+	})
 	if err != nil {
 		return err
 	}
@@ -174,7 +221,11 @@ func (x *exchange) patchData(p tree.Path) error {
 				return missingDataError(p)
 			}
 		}
-		_, err := x.apply(d, tree.Edit{Op: tree.Merge, Path: p, Value: value})
+		_, err := x.apply(d, tree.Edit{
+			Op:    tree.Merge,
+			Path:  p,
+			Value: value,
+		})
 		return err
 	})
 	return x.answerWrite(err, false, p)

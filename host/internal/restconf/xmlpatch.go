@@ -40,7 +40,13 @@ func readXMLPatch(body []byte) (*yangPatch, error) {
 	}
 	p := &yangPatch{ID: in.ID, Comment: in.Comment}
 	for _, e := range in.Edit {
-		out := patchEdit{ID: e.ID, Op: tree.Op(e.Op), Target: e.Target, Point: e.Point, Where: e.Where}
+		out := patchEdit{
+			ID:     e.ID,
+			Op:     tree.Op(e.Op),
+			Target: e.Target,
+			Point:  e.Point,
+			Where:  e.Where,
+		}
 		if value := bytes.TrimSpace(e.Value.Inner); len(value) > 0 {
 			out.Value = inScope(value, in.Attrs, e.Attrs, e.Value.Attrs)
 		}

@@ -43,7 +43,11 @@ func readPatch(body []byte) (*yangPatch, error) {
 // checkEdits bounds a patch and looks at the ids in it.
 func (patch *yangPatch) checkEdits() error {
 	if patch.ID == "" {
-		return fault.At(fault.Missing, "/ietf-yang-patch:yang-patch/patch-id", "the member is required")
+		return fault.At(
+			fault.Missing,
+			"/ietf-yang-patch:yang-patch/patch-id",
+			"the member is required",
+		)
 	}
 	if len(patch.Edit) > maxEdits {
 		return fault.New(fault.TooBig, "a patch may have %d edits", maxEdits)
@@ -51,7 +55,12 @@ func (patch *yangPatch) checkEdits() error {
 	seen := map[string]bool{}
 	for _, e := range patch.Edit {
 		if e.ID == "" || seen[e.ID] {
-			return fault.At(fault.Invalid, "/ietf-yang-patch:yang-patch/edit", "every edit needs a unique edit-id, %q is used twice", e.ID)
+			return fault.At(
+				fault.Invalid,
+				"/ietf-yang-patch:yang-patch/edit",
+				"every edit needs a unique edit-id, %q is used twice",
+				e.ID,
+			)
 		}
 		seen[e.ID] = true
 	}
@@ -104,13 +113,25 @@ func (x *exchange) readEdit(p tree.Path, patch *yangPatch, i int) (tree.Edit, er
 		return e, err
 	}
 	if (len(e.Path) == 0 || !e.Path.Node().Config) && in.Op != tree.Merge && in.Op != tree.Replace {
-		return e, fault.New(fault.Invalid, "the target %.100q cannot be edited in this way", in.Target)
+		return e, fault.New(
+			fault.Invalid,
+			"the target %.100q cannot be edited in this way",
+			in.Target,
+		)
 	}
 	if len(in.Value) > 0 && (in.Op == tree.Delete || in.Op == tree.Remove || in.Op == tree.Move) {
-		return e, fault.New(fault.Invalid, "the operation %q has no value (RFC 8072 section 2.5)", string(in.Op))
+		return e, fault.New(
+			fault.Invalid,
+			"the operation %q has no value (RFC 8072 section 2.5)",
+			string(in.Op),
+		)
 	}
 	if (in.Where != "" || in.Point != "") && in.Op != tree.Insert && in.Op != tree.Move {
-		return e, fault.New(fault.Invalid, "where and point are only for insert and move, not for %q", string(in.Op))
+		return e, fault.New(
+			fault.Invalid,
+			"where and point are only for insert and move, not for %q",
+			string(in.Op),
+		)
 	}
 	switch in.Op {
 	case tree.Delete, tree.Remove:
@@ -135,7 +156,14 @@ func (x *exchange) readEdit(p tree.Path, patch *yangPatch, i int) (tree.Edit, er
 	if len(in.Value) == 0 {
 		return e, fault.New(fault.Missing, "the operation %q needs a value", string(in.Op))
 	}
-	e.Value, err = x.decodeBody(e.Path, in.Value, yang.Options{Lenient: x.isLenient(), Partial: in.Op == tree.Merge})
+	e.Value, err = x.decodeBody(
+		e.Path,
+		in.Value,
+		yang.Options{
+			Lenient: x.isLenient(),
+			Partial: in.Op == tree.Merge,
+		},
+	)
 	return e, err
 }
 
@@ -164,14 +192,28 @@ func (x *exchange) patchStatus(patch *yangPatch, failedEdit string, err error) {
 		var edits []any
 		for _, e := range patch.Edit {
 			if e.ID == failedEdit {
-				edits = append(edits, map[string]any{"edit-id": e.ID, "errors": map[string]any{"error": entries}})
+				edits = append(
+					edits,
+					map[string]any{
+						"edit-id": e.ID,
+						"errors":  map[string]any{"error": entries},
+					},
+				)
 				break
 			}
-			edits = append(edits, map[string]any{"edit-id": e.ID, "errors": map[string]any{"error": []entry{{
-				Type: "protocol", Tag: "operation-failed", Message: "not kept: the edit " + failedEdit + " failed, and a patch is applied as a whole",
-			}}}})
+			edits = append(edits, map[string]any{
+				"edit-id": e.ID,
+				"errors": map[string]any{"error": []entry{{
+					Type:    "protocol",
+					Tag:     "operation-failed",
+					Message: "not kept: the edit " + failedEdit + " failed, and a patch is applied as a whole",
+				}}},
+			})
 		}
 		status["edit-status"] = map[string]any{"edit": edits}
 	}
-	x.sendErrors(code, map[string]any{x.env.qualifiedName("ietf-yang-patch", "yang-patch-status"): status})
+	x.sendErrors(
+		code,
+		map[string]any{x.env.qualifiedName("ietf-yang-patch", "yang-patch-status"): status},
+	)
 }

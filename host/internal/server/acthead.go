@@ -26,8 +26,10 @@ const (
 	headEvery     = 10 * time.Second
 )
 
-func headKey(node string) string     { return "heads/" + node }
-func headPurpose(node string) []byte { return []byte("audit/heads/" + node) }
+func headKey(node string) string { return "heads/" + node }
+func headPurpose(node string) []byte {
+	return []byte("audit/heads/" + node)
+}
 
 // sealHead keeps the numbers and hashes of the newest records in the datastore.
 func (s *Server) sealHead(ctx context.Context) {
@@ -47,10 +49,20 @@ func (s *Server) sealHead(ctx context.Context) {
 	if err == nil {
 		ctx, cancel := context.WithTimeout(ctx, storeLimit)
 		defer cancel()
-		_, err = s.store.Commit(ctx, datastore.Txn{By: "controller", Ops: []datastore.Op{datastore.Put(headNamespace, headKey(node), text)}})
+		_, err = s.store.Commit(
+			ctx,
+			datastore.Txn{
+				By:  "controller",
+				Ops: []datastore.Op{datastore.Put(headNamespace, headKey(node), text)},
+			},
+		)
 	}
 	if err != nil {
-		s.log.Warn("the head of the audit could not be kept in the datastore; it is tried again", "error", err)
+		s.log.Warn(
+			"the head of the audit could not be kept in the datastore; it is tried again",
+			"error",
+			err,
+		)
 		return
 	}
 	s.sealed.Store(&heads)
@@ -81,7 +93,10 @@ func (s *Server) auditHeads(ctx context.Context) (heads logs.AuditHeads, err err
 	}
 	text, err := s.secrets.Open(e.Value, headPurpose(s.nodeName()))
 	if err != nil {
-		return nil, fmt.Errorf("the head of the audit in the datastore is not as it was sealed: %w", err)
+		return nil, fmt.Errorf(
+			"the head of the audit in the datastore is not as it was sealed: %w",
+			err,
+		)
 	}
 	return heads, json.Unmarshal(text, &heads)
 }
@@ -90,7 +105,12 @@ func (s *Server) auditHeads(ctx context.Context) (heads logs.AuditHeads, err err
 // which settings on the disk are others than at the last start.
 func (s *Server) recordStart(ctx context.Context) {
 	s.checkHead(ctx)
-	start := logs.AuditRecord{What: "start", Object: "controller " + Version(), Outcome: passed, Class: logs.ClassAccess}
+	start := logs.AuditRecord{
+		What:    "start",
+		Object:  "controller " + Version(),
+		Outcome: passed,
+		Class:   logs.ClassAccess,
+	}
 	newest := s.audit.Newest()
 	if newest.Class != "" && newest.What != "stop" { // earlier releases had neither
 		start.Object += "; the one before did not end in order: its last record is of " + newest.Time.UTC().Format(time.RFC3339)
@@ -99,7 +119,15 @@ func (s *Server) recordStart(ctx context.Context) {
 	if changed, err := s.changedSettings(); err != nil {
 		s.log.Warn("it is not known which settings changed since the last start", "error", err)
 	} else if len(changed) > 0 {
-		s.writeAudit(logs.AuditRecord{What: "settings changed on the disk", Object: strings.Join(changed, ", "), Outcome: passed, Class: logs.ClassAccess}, true)
+		s.writeAudit(
+			logs.AuditRecord{
+				What:    "settings changed on the disk",
+				Object:  strings.Join(changed, ", "),
+				Outcome: passed,
+				Class:   logs.ClassAccess,
+			},
+			true,
+		)
 	}
 	s.runInBackground(ctx, "folded records of the audit", s.foldedRecords)
 	s.runInBackground(ctx, "head of the audit", s.sealHeads)
@@ -115,8 +143,20 @@ func (s *Server) checkHead(ctx context.Context) {
 	if err == nil {
 		return
 	}
-	s.log.Error("records of the audit were removed or changed while the controller did not run", "error", err)
-	s.writeAudit(logs.AuditRecord{What: "audit cut", Object: err.Error(), Outcome: failed, Class: logs.ClassAccess}, true)
+	s.log.Error(
+		"records of the audit were removed or changed while the controller did not run",
+		"error",
+		err,
+	)
+	s.writeAudit(
+		logs.AuditRecord{
+			What:    "audit cut",
+			Object:  err.Error(),
+			Outcome: failed,
+			Class:   logs.ClassAccess,
+		},
+		true,
+	)
 }
 
 // sumsName is the file of the digests of the settings at the last start.

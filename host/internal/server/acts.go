@@ -37,8 +37,15 @@ func (s *Server) recordRequests(next http.Handler) http.Handler {
 			return
 		}
 		one := &act.Act{}
-		aw := &actWriter{ResponseWriter: w, s: s, act: one, r: r.WithContext(act.With(r.Context(), one))}
-		defer func() { aw.recordStatus(http.StatusInternalServerError) }() // of a panic, which goes on
+		aw := &actWriter{
+			ResponseWriter: w,
+			s:              s,
+			act:            one,
+			r:              r.WithContext(act.With(r.Context(), one)),
+		}
+		defer func() {
+			aw.recordStatus(http.StatusInternalServerError)
+		}() // of a panic, which goes on
 		next.ServeHTTP(aw, aw.r)
 		aw.recordStatus(http.StatusOK)
 	})
@@ -68,7 +75,9 @@ func (w *actWriter) Write(b []byte) (int, error) {
 }
 
 // Unwrap gives http.ResponseController the connection.
-func (w *actWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+func (w *actWriter) Unwrap() http.ResponseWriter {
+	return w.ResponseWriter
+}
 
 func (w *actWriter) Flush() {
 	w.recordStatus(http.StatusOK)
@@ -115,13 +124,26 @@ func (s *Server) recordAct(r *http.Request, of *act.Act, status int) {
 	}
 	address, _, _ := net.SplitHostPort(r.RemoteAddr)
 	record := logs.AuditRecord{
-		Time: time.Now(),
-		Who:  cmp.Or(accounting.Clean(sender.User), anonymous), What: "request", Object: r.Method + " " + resource, Outcome: outcome, Address: address, Request: requestID(r),
-		Realm: sender.Realm, Credential: sender.Credential, Method: r.Method, Resource: resource, Status: status,
+		Time:       time.Now(),
+		Who:        cmp.Or(accounting.Clean(sender.User), anonymous),
+		What:       "request",
+		Object:     r.Method + " " + resource,
+		Outcome:    outcome,
+		Address:    address,
+		Request:    requestID(r),
+		Realm:      sender.Realm,
+		Credential: sender.Credential,
+		Method:     r.Method,
+		Resource:   resource,
+		Status:     status,
 	}
 	if outcome == refused {
 		record.What = "request denied"
-		s.foldRecord("http "+record.Who+" "+address+" "+s.router.subtreeOf(r.URL.Path), onlyFirst, record)
+		s.foldRecord(
+			"http "+record.Who+" "+address+" "+s.router.subtreeOf(r.URL.Path),
+			onlyFirst,
+			record,
+		)
 		return
 	}
 	for _, c := range changes {
@@ -180,7 +202,9 @@ func (s *Server) addressOf(path string) address.Address {
 	return address.Parse(s.catalog.Installed(), p)
 }
 
-func operationPath(module, rpc string) string { return "/rests/operations/" + module + ":" + rpc }
+func operationPath(module, rpc string) string {
+	return "/rests/operations/" + module + ":" + rpc
+}
 
 // readsOnly reports whether an operation says that it changes nothing: by the annotation of its module or, of a plugin of
 // the contract before, by the manifest.
@@ -280,8 +304,16 @@ func (s *Server) calledByPlugin(ctx context.Context, plugin, module, rpc string,
 	}
 	resource := operationPath(module, rpc)
 	address, _, _ := net.SplitHostPort(who.Address)
-	r := logs.AuditRecord{Who: who.ID(), What: "operation by plugin " + plugin, Object: "POST " + resource, Outcome: outcome, Address: address, Request: who.RequestID,
-		Method: http.MethodPost, Resource: resource}
+	r := logs.AuditRecord{
+		Who:      who.ID(),
+		What:     "operation by plugin " + plugin,
+		Object:   "POST " + resource,
+		Outcome:  outcome,
+		Address:  address,
+		Request:  who.RequestID,
+		Method:   http.MethodPost,
+		Resource: resource,
+	}
 	if who.Domain == pluginDomain {
 		r.Who = "plugin:" + plugin
 	}
@@ -341,12 +373,24 @@ func (s *Server) lockedOut(o throttle.Lockout) {
 		from = o.From.String()
 	}
 	what = cmp.Or(what, from)
-	r := logs.AuditRecord{Time: time.Now(), What: "logins " + o.State, Object: o.Kind() + " " + what, Outcome: refused, Address: from}
+	r := logs.AuditRecord{
+		Time:    time.Now(),
+		What:    "logins " + o.State,
+		Object:  o.Kind() + " " + what,
+		Outcome: refused,
+		Address: from,
+	}
 	r, write, before := s.refusals.countRefusal("lockout "+o.State+" "+what, r, r.Time, onlyFirst)
 	if !write {
 		return
 	}
 	r.Count = before
-	s.log.Warn("logins are "+o.State+" after wrong passwords; access:throttled shows it, access:unblock ends it", o.Kind(), what, "failures", o.Failures)
+	s.log.Warn(
+		"logins are "+o.State+" after wrong passwords; access:throttled shows it, access:unblock ends it",
+		o.Kind(),
+		what,
+		"failures",
+		o.Failures,
+	)
 	s.writeAudit(r, false)
 }

@@ -31,7 +31,9 @@ func newReason(what, why, remedy string) reason {
 // adminHandler serves /livez, /readyz and /metrics, for operators on loopback.
 func adminHandler(ready func(context.Context) []reason, metrics prometheus.Gatherer) http.Handler {
 	m := http.NewServeMux()
-	m.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("ok\n")) })
+	m.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = w.Write([]byte("ok\n"))
+	})
 	m.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
 		reasons := ready(r.Context())
 		w.Header().Set("Content-Type", "application/json")
@@ -40,9 +42,15 @@ func adminHandler(ready func(context.Context) []reason, metrics prometheus.Gathe
 		} else {
 			reasons = []reason{}
 		}
-		_ = json.NewEncoder(w).Encode(map[string]any{"ready": len(reasons) == 0, "reasons": reasons})
+		_ = json.NewEncoder(w).Encode(map[string]any{
+			"ready":   len(reasons) == 0,
+			"reasons": reasons,
+		})
 	})
-	m.Handle("GET /metrics", promhttp.HandlerFor(metrics, promhttp.HandlerOpts{ErrorHandling: promhttp.ContinueOnError}))
+	m.Handle(
+		"GET /metrics",
+		promhttp.HandlerFor(metrics, promhttp.HandlerOpts{ErrorHandling: promhttp.ContinueOnError}),
+	)
 	return m
 }
 
@@ -50,7 +58,10 @@ func adminHandler(ready func(context.Context) []reason, metrics prometheus.Gathe
 func (s *Server) adminHandler() http.Handler {
 	reg := prometheus.NewRegistry()
 	reg.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "ctl_uptime_seconds", Help: "Time since the start."},
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "ctl_uptime_seconds",
+			Help: "Time since the start.",
+		},
 			func() float64 { return time.Since(s.began).Seconds() }))
 	if shown := s.certs.shownCertificate(); shown != nil {
 		reg.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "ctl_certificate_expiry_timestamp_seconds",
@@ -59,7 +70,10 @@ func (s *Server) adminHandler() http.Handler {
 	}
 	reg.MustRegister(s.roles.Collectors()...)
 	reg.MustRegister(s.http.seconds, s.storeMetrics.seconds, s.storeMetrics.errors, s.storeMetrics.back,
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "ctl_http_requests_in_flight", Help: "HTTP requests that are worked on; limits.inFlight is the most."},
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "ctl_http_requests_in_flight",
+			Help: "HTTP requests that are worked on; limits.inFlight is the most.",
+		},
 			func() float64 { return float64(s.inFlight.Load()) }))
 	reg.MustRegister(hostMetric(s.browsers))
 	reg.MustRegister(lockoutCounters(&s.lockouts)...)
@@ -80,10 +94,20 @@ func (s *Server) notReady(ctx context.Context) []reason {
 	}
 	for _, p := range s.plugins.List() {
 		if !p.State.Serving() && p.State != plugin.Standby {
-			out = append(out, newReason("plugin "+p.Name, p.State.String()+": "+p.Reason, pluginRemedy(p)))
+			out = append(
+				out,
+				newReason("plugin "+p.Name, p.State.String()+": "+p.Reason, pluginRemedy(p)),
+			)
 		}
 		if why := s.catalog.refusalReason(p.Name); why != "" {
-			out = append(out, newReason("plugin "+p.Name, "its YANG modules are refused: "+why, "install a version of the plugin whose modules fit the others; ctl plugin:check "+p.Name+" shows the fault"))
+			out = append(
+				out,
+				newReason(
+					"plugin "+p.Name,
+					"its YANG modules are refused: "+why,
+					"install a version of the plugin whose modules fit the others; ctl plugin:check "+p.Name+" shows the fault",
+				),
+			)
 		}
 	}
 	return out
@@ -108,12 +132,23 @@ func diskReasons(dir home.Dir) []reason {
 	if err != nil || free >= roomNeeded {
 		return nil
 	}
-	return []reason{newReason("disk", fmt.Sprintf("%d MiB are free on the disk of %s, %d MiB are needed, so writes are refused", free>>20, dir, roomNeeded>>20), diskRemedy(dir))}
+	return []reason{newReason(
+		"disk",
+		fmt.Sprintf(
+			"%d MiB are free on the disk of %s, %d MiB are needed, so writes are refused",
+			free>>20,
+			dir,
+			roomNeeded>>20,
+		),
+		diskRemedy(dir),
+	)}
 }
 
 // isFull reports whether an error comes from a disk, or a quota, without room.
 func isFull(err error) bool {
-	return errors.Is(err, datastore.ErrFull) || errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
+	return errors.Is(err, datastore.ErrFull) ||
+		errors.Is(err, syscall.ENOSPC) ||
+		errors.Is(err, syscall.EDQUOT)
 }
 
 // openProfiler serves net/http/pprof on a unix socket that only the owner of the
@@ -121,7 +156,9 @@ func isFull(err error) bool {
 //
 //	curl --unix-socket HOME/data/run/pprof.sock -o cpu http://x/debug/pprof/profile?seconds=10
 func (s *Server) openProfiler(ctx context.Context) error {
-	ln, err := process.Listen(s.home.Run("pprof.sock"), process.None, func(pid int) { s.log.Warn("a plugin tried to read profiles and was refused", "pid", pid) })
+	ln, err := process.Listen(s.home.Run("pprof.sock"), process.None, func(pid int) {
+		s.log.Warn("a plugin tried to read profiles and was refused", "pid", pid)
+	})
 	if err != nil {
 		return err
 	}
@@ -130,7 +167,10 @@ func (s *Server) openProfiler(ctx context.Context) error {
 	m.HandleFunc("/debug/pprof/cmdline", pprof.Cmdline)
 	m.HandleFunc("/debug/pprof/profile", pprof.Profile)
 	m.HandleFunc("/debug/pprof/trace", pprof.Trace)
-	srv := &http.Server{Handler: m, ReadHeaderTimeout: 10 * time.Second}
+	srv := &http.Server{
+		Handler:           m,
+		ReadHeaderTimeout: 10 * time.Second,
+	}
 	s.runInBackground(ctx, "profiler", func(ctx context.Context) error {
 		stop := context.AfterFunc(ctx, func() { _ = srv.Close() })
 		defer stop()

@@ -25,7 +25,9 @@ const (
 )
 
 // auditDir is where the audit is.
-func (s *Server) auditDir() string { return s.home.Log("audit") }
+func (s *Server) auditDir() string {
+	return s.home.Log("audit")
+}
 
 func (s *Server) openAudit(context.Context) (err error) {
 	var to *logs.Syslog
@@ -84,7 +86,17 @@ func (s *Server) loggerFor(name string) *slog.Logger {
 // writeAudit writes a record of the audit; what is not written yet is an error in the log, and waits. With now the disk has it on return.
 func (s *Server) writeAudit(r logs.AuditRecord, now bool) {
 	if err := s.audit.Write(r, now); err != nil {
-		s.log.Error("a decision is not in the audit yet", "what", r.What, "object", r.Object, "who", r.Who, "error", err)
+		s.log.Error(
+			"a decision is not in the audit yet",
+			"what",
+			r.What,
+			"object",
+			r.Object,
+			"who",
+			r.Who,
+			"error",
+			err,
+		)
 	}
 }
 
@@ -94,14 +106,38 @@ func (s *Server) noteGrantDecision(plugin, by string, granted bool, grants []gra
 	for _, g := range grants {
 		texts = append(texts, g.String())
 	}
-	what := map[bool]string{true: "grant", false: "revoke"}[granted]
-	s.writeAudit(logs.AuditRecord{Who: by, What: what, Object: "plugin " + plugin + ": " + strings.Join(texts, ", "), Outcome: passed, Class: logs.ClassAccess}, true)
+	what := map[bool]string{
+		true:  "grant",
+		false: "revoke",
+	}[granted]
+	s.writeAudit(
+		logs.AuditRecord{
+			Who:     by,
+			What:    what,
+			Object:  "plugin " + plugin + ": " + strings.Join(texts, ", "),
+			Outcome: passed,
+			Class:   logs.ClassAccess,
+		},
+		true,
+	)
 }
 
 // noteKeyDecision writes down who trusted or revoked which public key of catalogues.
 func (s *Server) noteKeyDecision(key feature.Signer, by string, trusted bool) {
-	what := map[bool]string{true: "trust key", false: "revoke key"}[trusted]
-	s.writeAudit(logs.AuditRecord{Who: by, What: what, Object: key.ID + " " + key.Fingerprint, Outcome: passed, Class: logs.ClassAccess}, true)
+	what := map[bool]string{
+		true:  "trust key",
+		false: "revoke key",
+	}[trusted]
+	s.writeAudit(
+		logs.AuditRecord{
+			Who:     by,
+			What:    what,
+			Object:  key.ID + " " + key.Fingerprint,
+			Outcome: passed,
+			Class:   logs.ClassAccess,
+		},
+		true,
+	)
 }
 
 // refusals folds records that are the same for who reads them: so many of each thing in a minute are written, and of
@@ -127,22 +163,34 @@ const (
 // countRefusal counts a record and reports whether it, as returned, is to be written, which up to free of its key are in a minute, and how many
 // there were before it unwritten. Of more things than are counted apart those that passed are written, and the others are one thing
 // for each action.
-func (r *refusals) countRefusal(key string, record logs.AuditRecord, now time.Time, free int) (out logs.AuditRecord, write bool, before int) {
+func (r *refusals) countRefusal(
+	key string,
+	record logs.AuditRecord,
+	now time.Time,
+	free int,
+) (out logs.AuditRecord, write bool, before int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.seen == nil {
 		r.seen = map[string]*refusal{}
 	}
 	if r.seen[key] == nil && len(r.seen) >= maxRefusals {
-		maps.DeleteFunc(r.seen, func(_ string, o *refusal) bool { return o.times == 0 && now.Sub(o.since) >= time.Minute })
+		maps.DeleteFunc(r.seen, func(_ string, o *refusal) bool {
+			return o.times == 0 && now.Sub(o.since) >= time.Minute
+		})
 	}
 	if r.seen[key] == nil && len(r.seen) >= maxRefusals {
 		if record.Outcome == passed {
 			return record, true, 0
 		}
 		key = "more " + record.What
-		record = logs.AuditRecord{Time: record.Time, What: record.What, Outcome: record.Outcome, Class: record.Class,
-			Object: "of more users, addresses or resources than are counted apart"}
+		record = logs.AuditRecord{
+			Time:    record.Time,
+			What:    record.What,
+			Outcome: record.Outcome,
+			Class:   record.Class,
+			Object:  "of more users, addresses or resources than are counted apart",
+		}
 	}
 	one := r.seen[key]
 	if one == nil {
@@ -177,14 +225,22 @@ func (r *refusals) dueRecords(now time.Time, all bool) []logs.AuditRecord {
 		}
 		delete(r.seen, key)
 	}
-	slices.SortFunc(out, func(a, b logs.AuditRecord) int { return a.Time.Compare(b.Time) })
+	slices.SortFunc(out, func(a, b logs.AuditRecord) int {
+		return a.Time.Compare(b.Time)
+	})
 	return out
 }
 
 // noteRefusedGrant writes down what a plugin tried without a grant.
 func (s *Server) noteRefusedGrant(plugin string, g grant.Grant) {
 	kind := g.Kind + " "
-	r := logs.AuditRecord{Time: time.Now(), Who: "plugin:" + plugin, What: "use without a grant", Object: g.String(), Outcome: refused}
+	r := logs.AuditRecord{
+		Time:    time.Now(),
+		Who:     "plugin:" + plugin,
+		What:    "use without a grant",
+		Object:  g.String(),
+		Outcome: refused,
+	}
 	if r, write, before := s.refusals.countRefusal(plugin+" "+kind, r, r.Time, onlyFirst); write {
 		if before > 0 {
 			r.Object += fmt.Sprintf(" (and %d times %sbefore)", before, kind)
@@ -212,8 +268,15 @@ const accountingStream = "accounting"
 // publishAccounting hands logins and changes of access control to the event bus.
 func (s *Server) publishAccounting(e accounting.Event) {
 	data, err := json.Marshal(map[string]any{"accounting:" + e.Kind: map[string]any{
-		"time": e.Time.UTC().Format(time.RFC3339Nano), "action": e.Action, "object": e.Object, "user": e.User, "realm": e.Realm,
-		"address": e.Address, "request-id": e.RequestID, "ok": e.OK, "reason": e.Reason,
+		"time":       e.Time.UTC().Format(time.RFC3339Nano),
+		"action":     e.Action,
+		"object":     e.Object,
+		"user":       e.User,
+		"realm":      e.Realm,
+		"address":    e.Address,
+		"request-id": e.RequestID,
+		"ok":         e.OK,
+		"reason":     e.Reason,
 	}})
 	if err == nil {
 		s.bus.Publish(accountingStream, "host", data)

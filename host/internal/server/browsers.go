@@ -39,11 +39,24 @@ type browsers struct {
 const maxSeen = 16
 
 // newBrowsers reads the settings; covers reports whether a certificate of this controller is for a name.
-func newBrowsers(c home.Config, covers func(host string) bool, log *slog.Logger) (*browsers, error) {
-	b := &browsers{origins: http.NewCrossOriginProtection(), trusted: c.AAA.TrustedOrigins, covers: covers, log: log, names: ownHosts(c)}
+func newBrowsers(
+	c home.Config,
+	covers func(host string) bool,
+	log *slog.Logger,
+) (*browsers, error) {
+	b := &browsers{
+		origins: http.NewCrossOriginProtection(),
+		trusted: c.AAA.TrustedOrigins,
+		covers:  covers,
+		log:     log,
+		names:   ownHosts(c),
+	}
 	for _, o := range c.AAA.TrustedOrigins {
 		if err := b.origins.AddTrustedOrigin(o); err != nil {
-			return nil, fmt.Errorf("aaa.trustedOrigins: %q is not an origin such as https://ctl.example.org", o)
+			return nil, fmt.Errorf(
+				"aaa.trustedOrigins: %q is not an origin such as https://ctl.example.org",
+				o,
+			)
 		}
 	}
 	for _, text := range c.Listeners.Proxies {
@@ -106,7 +119,10 @@ func (b *browsers) isKnownHost(host string) bool {
 
 // fromBrowser reports whether a request bears what only browsers send, or asks for a page.
 func fromBrowser(r *http.Request) bool {
-	if r.Header.Get("Origin") != "" || r.Header.Get("Sec-Fetch-Site") != "" || r.Header.Get("Sec-Fetch-Mode") != "" || r.Header.Get("Sec-Fetch-Dest") != "" {
+	if r.Header.Get("Origin") != "" ||
+		r.Header.Get("Sec-Fetch-Site") != "" ||
+		r.Header.Get("Sec-Fetch-Mode") != "" ||
+		r.Header.Get("Sec-Fetch-Dest") != "" {
 		return true
 	}
 	for _, c := range r.Cookies() {
@@ -115,7 +131,10 @@ func fromBrowser(r *http.Request) bool {
 		}
 	}
 	first, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
-	return r.URL.Path == "/" || first == "login" || "/"+first == docsPath || slices.Contains(web.Paths[:], "/"+first)
+	return r.URL.Path == "/" ||
+		first == "login" ||
+		"/"+first == docsPath ||
+		slices.Contains(web.Paths[:], "/"+first)
 }
 
 // noteUnknownHost counts a request for a name that is not ours, and logs it once for each of the first names.
@@ -128,7 +147,11 @@ func (b *browsers) noteUnknownHost(host string) {
 		return
 	}
 	b.seen = append(b.seen, name)
-	b.log.Warn("a request asked for a name that is not known to be this controller's; if it is, add it to listeners.names of etc/ctl.yaml", "name", name)
+	b.log.Warn(
+		"a request asked for a name that is not known to be this controller's; if it is, add it to listeners.names of etc/ctl.yaml",
+		"name",
+		name,
+	)
 }
 
 // proxied reports whether a request was passed on by a proxy of the settings.
@@ -141,7 +164,9 @@ func (b *browsers) proxied(r *http.Request) bool {
 		return false
 	}
 	address := peer.Addr().Unmap().WithZone("")
-	return slices.ContainsFunc(b.proxies, func(p netip.Prefix) bool { return p.Contains(address) })
+	return slices.ContainsFunc(b.proxies, func(p netip.Prefix) bool {
+		return p.Contains(address)
+	})
 }
 
 // asSent returns a request with the way on which its client sent it: a proxy that ends TLS has passed it on without.
@@ -203,7 +228,13 @@ func (b *browsers) checkOrigin(next http.Handler) http.Handler {
 		if r.Body != nil && r.Body != http.NoBody && r.Header.Get("Content-Type") == "" {
 			var bytes bool
 			if bytes, r = hasBytes(r); bytes {
-				refuseRequest(w, r, http.StatusUnsupportedMediaType, "invalid-value", "a body needs a Content-Type, such as application/json")
+				refuseRequest(
+					w,
+					r,
+					http.StatusUnsupportedMediaType,
+					"invalid-value",
+					"a body needs a Content-Type, such as application/json",
+				)
 				return
 			}
 		}

@@ -30,7 +30,11 @@ type invoker struct {
 // Invoke implements restconf.Invoker. The input is valid already.
 func (i invoker) Invoke(ctx context.Context, module, rpc string, input []byte) ([]byte, error) {
 	if h, ok := i.host[module+":"+rpc]; ok {
-		out, err := h.Invoke(ctx, &operations.Request{Module: module, RPC: rpc, Input: input})
+		out, err := h.Invoke(ctx, &operations.Request{
+			Module: module,
+			RPC:    rpc,
+			Input:  input,
+		})
 		if err != nil {
 			return nil, err
 		}
@@ -61,13 +65,22 @@ type pluginCalls struct{ s *Server }
 
 // Call implements hostsvc.Operations. A plugin that acts for a user may do what the
 // user could do over HTTP, no more.
-func (p pluginCalls) Call(ctx context.Context, plugin, module, rpc string, input []byte) (output []byte, err error) {
+func (p pluginCalls) Call(
+	ctx context.Context,
+	plugin, module, rpc string,
+	input []byte,
+) (output []byte, err error) {
 	now := p.s.catalog.Installed()
 	module, rpc, aliases := now.Aliases.Resolve(module, rpc)
 	defer func() { p.s.calledByPlugin(ctx, plugin, module, rpc, err) }()
 	r := now.Schema.RPC(module, rpc)
 	if r == nil {
-		return nil, fault.New(fault.NotFound, "no installed feature serves the RPC %s:%s", module, rpc)
+		return nil, fault.New(
+			fault.NotFound,
+			"no installed feature serves the RPC %s:%s",
+			module,
+			rpc,
+		)
 	}
 	if who, ok := caller.From(ctx); ok {
 		ctx = aaa.Through(ctx, hostsvc.Served(ctx))
@@ -79,10 +92,16 @@ func (p pluginCalls) Call(ctx context.Context, plugin, module, rpc string, input
 		if err := p.s.plugins.Permitted(plugin, grant.RPC, module+":"+rpc); err != nil {
 			return nil, err
 		}
-		ctx = caller.With(ctx, caller.Caller{User: plugin, Domain: pluginDomain})
+		ctx = caller.With(ctx, caller.Caller{
+			User:   plugin,
+			Domain: pluginDomain,
+		})
 	}
 	body := `{"input":` + cmp.Or(string(input), "{}") + "}"
-	in, err := r.DecodeInput([]byte(body), yang.Options{Defaults: true, Aliases: aliases})
+	in, err := r.DecodeInput([]byte(body), yang.Options{
+		Defaults: true,
+		Aliases:  aliases,
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -99,7 +118,14 @@ type trees struct{ s *Server }
 func (x trees) Draft(ctx context.Context, edits []hostsvc.TreeEdit, t *datastore.Txn) error {
 	byTree := map[string][]tree.TextEdit{}
 	for _, e := range edits {
-		byTree[e.Namespace] = append(byTree[e.Namespace], tree.TextEdit{Path: e.Path, Value: e.Value, Delete: e.Delete})
+		byTree[e.Namespace] = append(
+			byTree[e.Namespace],
+			tree.TextEdit{
+				Path:   e.Path,
+				Value:  e.Value,
+				Delete: e.Delete,
+			},
+		)
 	}
 	if err := x.waitForModules(ctx, edits); err != nil {
 		return err
@@ -147,7 +173,12 @@ func (x trees) waitForModules(ctx context.Context, edits []hostsvc.TreeEdit) err
 		}
 		for x.s.catalog.Installed().Schema.Root.Member(name) == nil {
 			if together.Sleep(ctx, 20*time.Millisecond) != nil {
-				return fault.At(fault.Unavailable, e.Path, "no installed module has the node %s", name)
+				return fault.At(
+					fault.Unavailable,
+					e.Path,
+					"no installed module has the node %s",
+					name,
+				)
 			}
 		}
 	}
@@ -159,18 +190,30 @@ func (x trees) waitForModules(ctx context.Context, edits []hostsvc.TreeEdit) err
 func (s *Server) ownersOf(qname string) (all []tree.Owner) {
 	named := func(path string) bool { return strings.TrimPrefix(path, "/") == qname }
 	for _, m := range s.plugins.Manifests() {
-		if !slices.ContainsFunc(m.Owns, named) && !(slices.ContainsFunc(m.Derives, named) && s.mayDerive(m, qname)) {
+		if !slices.ContainsFunc(m.Owns, named) &&
+			!(slices.ContainsFunc(m.Derives, named) && s.mayDerive(m, qname)) {
 			continue
 		}
 		all = append(all, func(ctx context.Context, at datastore.Revision, changes []tree.Change) (d tree.Decision, err error) {
 			docs := make([]*pluginv1.DocumentChange, len(changes))
 			for i, c := range changes {
-				docs[i] = &pluginv1.DocumentChange{Key: c.Key, Value: c.Value, Deleted: c.Deleted}
+				docs[i] = &pluginv1.DocumentChange{
+					Key:     c.Key,
+					Value:   c.Value,
+					Deleted: c.Deleted,
+				}
 			}
 			var edits []hostsvc.TreeEdit
 			d.Txn, edits, err = s.plugins.Check(ctx, m.Name, at, docs)
 			for _, e := range edits {
-				d.Edits = append(d.Edits, tree.TextEdit{Path: e.Path, Value: e.Value, Delete: e.Delete})
+				d.Edits = append(
+					d.Edits,
+					tree.TextEdit{
+						Path:   e.Path,
+						Value:  e.Value,
+						Delete: e.Delete,
+					},
+				)
 			}
 			return d, err
 		})

@@ -38,12 +38,18 @@ func newCatalog(host *pluginv1.Manifest, log *slog.Logger) (*catalog, error) {
 }
 
 // Changed is closed when what is installed has changed after the call.
-func (c *catalog) Changed() <-chan struct{} { return c.changed.Wait() }
+func (c *catalog) Changed() <-chan struct{} {
+	return c.changed.Wait()
+}
 
-func (c *catalog) Installed() *restconf.Installed { return c.now.Load() }
+func (c *catalog) Installed() *restconf.Installed {
+	return c.now.Load()
+}
 
 // refusalReason returns why the modules of an owner are not served; empty when they are.
-func (c *catalog) refusalReason(owner string) string { return (*c.bad.Load())[owner] }
+func (c *catalog) refusalReason(owner string) string {
+	return (*c.bad.Load())[owner]
+}
 
 // updateSchema builds the schema again; rest says which modules of an owner are served
 // over REST. A plugin whose modules do not fit is left out with a message; the
@@ -58,7 +64,13 @@ func (c *catalog) updateSchema(plugins []*pluginv1.Manifest, rest func(owner, mo
 		for _, p := range plugins {
 			if _, err := yang.Load(yangSources(append(slices.Clone(good), p))...); err != nil {
 				bad[p.Name] = err.Error()
-				c.log.Error("the YANG modules of a plugin are refused; its RPCs and data are not served", "plugin", p.Name, "error", err)
+				c.log.Error(
+					"the YANG modules of a plugin are refused; its RPCs and data are not served",
+					"plugin",
+					p.Name,
+					"error",
+					err,
+				)
 				continue
 			}
 			good = append(good, p)
@@ -68,7 +80,11 @@ func (c *catalog) updateSchema(plugins []*pluginv1.Manifest, rest func(owner, mo
 			return
 		}
 	}
-	in := &restconf.Installed{Schema: set, REST: map[string]bool{}, Owned: map[string]bool{}}
+	in := &restconf.Installed{
+		Schema: set,
+		REST:   map[string]bool{},
+		Owned:  map[string]bool{},
+	}
 	var aliases []yang.AliasSet
 	for _, p := range good {
 		for _, m := range p.YangModules {
@@ -79,7 +95,13 @@ func (c *catalog) updateSchema(plugins []*pluginv1.Manifest, rest func(owner, mo
 			in.Owned[strings.TrimPrefix(tree, "/")] = true
 		}
 		for _, s := range p.Streams {
-			in.Streams = append(in.Streams, restconf.Stream{Name: s, Description: "Events of " + p.Name + "."})
+			in.Streams = append(
+				in.Streams,
+				restconf.Stream{
+					Name:        s,
+					Description: "Events of " + p.Name + ".",
+				},
+			)
 		}
 		if len(p.Aliases) == 0 {
 			continue
@@ -115,7 +137,10 @@ func (c *catalog) holdsSecret(key string, doc []byte) (secret, known bool) {
 func yangSources(manifests []*pluginv1.Manifest) []yang.Source {
 	out := make([]yang.Source, 0, len(manifests))
 	for _, p := range manifests {
-		s := yang.Source{Name: p.Name, Files: map[string][]byte{}}
+		s := yang.Source{
+			Name:  p.Name,
+			Files: map[string][]byte{},
+		}
 		for _, m := range p.YangModules {
 			s.Files[m.Name+".yang"] = []byte(m.Text)
 		}

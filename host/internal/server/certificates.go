@@ -68,9 +68,22 @@ func (s *Server) openCertificates(ctx context.Context) error {
 	log := s.registry.Logger("org.ctl.keystore")
 	s.certs = &certificates{open: func(existing bool) (*keystore.Service, error) {
 		service, err := keystore.Open(ctx, keystore.Options{
-			Existing: existing, Dir: s.home, Store: s.store, Sealer: s.secrets, Names: s.ownNames(), Log: log,
+			Existing: existing,
+			Dir:      s.home,
+			Store:    s.store,
+			Sealer:   s.secrets,
+			Names:    s.ownNames(),
+			Log:      log,
 			Made: func(text string) {
-				s.writeAudit(logs.AuditRecord{What: "create keystores", Object: text, Outcome: passed, Class: logs.ClassAccess}, true)
+				s.writeAudit(
+					logs.AuditRecord{
+						What:    "create keystores",
+						Object:  text,
+						Outcome: passed,
+						Class:   logs.ClassAccess,
+					},
+					true,
+				)
 			},
 		})
 		if err == nil {
@@ -96,7 +109,11 @@ func (s *Server) makeKeystores(t feature.Target) {
 	}
 	_, err := s.certs.openIfNeeded(false)
 	if err != nil && !errors.Is(err, keystore.ErrOff) {
-		s.registry.Logger("org.ctl.keystore").Error("the keystores could not be made; nothing that works with them can be used", "error", err)
+		s.registry.Logger("org.ctl.keystore").Error(
+			"the keystores could not be made; nothing that works with them can be used",
+			"error",
+			err,
+		)
 	}
 }
 
@@ -125,7 +142,9 @@ func (s *Server) ownNames() []string {
 }
 
 // ensureKeystores returns the keystores, made if need be.
-func (c *certificates) ensureKeystores() (*keystore.Service, error) { return c.keystoreService(false) }
+func (c *certificates) ensureKeystores() (*keystore.Service, error) {
+	return c.keystoreService(false)
+}
 
 func (c *certificates) keystoreService(existing bool) (*keystore.Service, error) {
 	service, err := c.openIfNeeded(existing)
@@ -149,7 +168,8 @@ func (c *certificates) Trust(ctx context.Context) ([]byte, error) {
 		return nil, err
 	}
 	pem, err := k.Trust(ctx)
-	if err == nil && len(pem) == 0 { // keystores are made for their own certificate: that says nothing of whom to trust
+	if err == nil &&
+		len(pem) == 0 { // keystores are made for their own certificate: that says nothing of whom to trust
 		return nil, fault.New(fault.Unavailable, "the trust keystore is empty")
 	}
 	return pem, err
@@ -165,8 +185,13 @@ func (c *certificates) Identity(ctx context.Context) (certificate, key []byte, e
 
 // openSecrets opens the encryption service on the store, which everybody else sees through it.
 func (s *Server) openSecrets(ctx context.Context) (err error) {
-	s.secrets, err = encrypt.Open(ctx, encrypt.Options{Dir: s.home, Store: s.store, Shared: s.loaded.Datastore.Shared,
-		Documents: tree.ConfigNamespace, Log: s.registry.Logger("org.ctl.encrypt")})
+	s.secrets, err = encrypt.Open(ctx, encrypt.Options{
+		Dir:       s.home,
+		Store:     s.store,
+		Shared:    s.loaded.Datastore.Shared,
+		Documents: tree.ConfigNamespace,
+		Log:       s.registry.Logger("org.ctl.encrypt"),
+	})
 	if err != nil {
 		return fmt.Errorf("encryption service: %w", err)
 	}
@@ -184,7 +209,11 @@ func (s *Server) openRealm(c realm.Config) (realm.Config, error) {
 			return c, fmt.Errorf("%s: %s.%s: %w", p.Origin, c.Name, name, err)
 		}
 		if plain != p.Value {
-			c.Properties[name] = realm.Property{Value: plain, List: []string{plain}, Origin: p.Origin}
+			c.Properties[name] = realm.Property{
+				Value:  plain,
+				List:   []string{plain},
+				Origin: p.Origin,
+			}
 		}
 	}
 	return c, nil

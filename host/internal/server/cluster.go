@@ -30,23 +30,44 @@ func (s *Server) openCluster(context.Context) error {
 		return err
 	}
 	version, _, _ := strings.Cut(Version(), " ")
-	node := lease.Node{ID: s.identity.ID, Home: string(s.home), Version: version, Contract: wire.APIVersions[0], Fingerprint: s.identity.Fingerprint, Started: s.began.UTC(), Inode: s.inode}
+	node := lease.Node{
+		ID:          s.identity.ID,
+		Home:        string(s.home),
+		Version:     version,
+		Contract:    wire.APIVersions[0],
+		Fingerprint: s.identity.Fingerprint,
+		Started:     s.began.UTC(),
+		Inode:       s.inode,
+	}
 	if node.Host, err = os.Hostname(); err != nil {
 		return err
 	}
 	c := s.loaded.Cluster
 	if !c.Listen.IsOff() {
 		if s.clusterListener, err = net.Listen("tcp", string(c.Listen)); err != nil {
-			return fmt.Errorf("the listener for other nodes cannot open %s: %w (set cluster.listen in etc/ctl.yaml, or --cluster)", c.Listen, err)
+			return fmt.Errorf(
+				"the listener for other nodes cannot open %s: %w (set cluster.listen in etc/ctl.yaml, or --cluster)",
+				c.Listen,
+				err,
+			)
 		}
 		node.Address = advertisedAddress(s.clusterListener.Addr().String(), c.Advertise)
-		err := home.WriteFile(s.home.Run("cluster.addr"), []byte(s.clusterListener.Addr().String()+"\n"), 0o600)
+		err := home.WriteFile(
+			s.home.Run("cluster.addr"),
+			[]byte(s.clusterListener.Addr().String()+"\n"),
+			0o600,
+		)
 		if err != nil {
 			return err
 		}
 	}
 	leases, _ := s.raw.(datastore.Leases) // only an engine that several nodes share has them
-	s.roles = lease.New(lease.Options{Store: s.raw, Leases: leases, Node: node, Log: log})
+	s.roles = lease.New(lease.Options{
+		Store:  s.raw,
+		Leases: leases,
+		Node:   node,
+		Log:    log,
+	})
 	if s.roles.Clustered() && node.Address == "" {
 		log.Warn("cluster.listen is off: other nodes cannot call plugins that run on this node only")
 	}
@@ -67,8 +88,15 @@ func advertisedAddress(listening, setting string) string {
 }
 
 func (s *Server) serveCluster() {
-	s.cluster = cluster.New(cluster.Options{Identity: s.identity, Store: s.raw, Roles: s.roles, Plugins: s.plugins, Bus: s.bus, Listener: s.clusterListener,
-		Log: s.registry.Logger("org.ctl.cluster")})
+	s.cluster = cluster.New(cluster.Options{
+		Identity: s.identity,
+		Store:    s.raw,
+		Roles:    s.roles,
+		Plugins:  s.plugins,
+		Bus:      s.bus,
+		Listener: s.clusterListener,
+		Log:      s.registry.Logger("org.ctl.cluster"),
+	})
 }
 
 // closeCluster ends what plugins do not need any more.
@@ -102,14 +130,29 @@ func (r roles) Hold(ctx context.Context, role, holder string) (hostsvc.Term, err
 
 // reportRunning makes known to the cluster what really runs on this node.
 func (s *Server) reportRunning() {
-	r := cluster.Running{Features: []cluster.Part{}, Plugins: []cluster.Part{}}
+	r := cluster.Running{
+		Features: []cluster.Part{},
+		Plugins:  []cluster.Part{},
+	}
 	for _, f := range s.features.List() {
 		if f.State != feature.Uninstalled {
-			r.Features = append(r.Features, cluster.Part{Name: f.Name, Version: f.Version, State: f.State, Reason: f.Note})
+			r.Features = append(
+				r.Features,
+				cluster.Part{
+					Name:    f.Name,
+					Version: f.Version,
+					State:   f.State,
+					Reason:  f.Note,
+				},
+			)
 		}
 	}
 	for _, p := range s.plugins.List() {
-		part := cluster.Part{Name: p.Name, Version: p.Version, State: p.State.String()}
+		part := cluster.Part{
+			Name:    p.Name,
+			Version: p.Version,
+			State:   p.State.String(),
+		}
 		if p.State != plugin.Ready && p.State != plugin.Standby {
 			part.Reason = p.Reason
 		}
@@ -130,8 +173,18 @@ func (s *Server) joinToken(file string) (path string, warnings []string, err err
 		return "", nil, err
 	}
 	if local := cluster.Loopback(s.loaded.Datastore.Etcd.Endpoints); len(local) > 0 {
-		warnings = append(warnings, fmt.Sprintf("the store's addresses %v are of this machine: a node elsewhere cannot reach them", local))
+		warnings = append(
+			warnings,
+			fmt.Sprintf(
+				"the store's addresses %v are of this machine: a node elsewhere cannot reach them",
+				local,
+			),
+		)
 	}
-	s.log.Warn("a token for joining the cluster was made; it holds the key of all secrets", "file", path)
+	s.log.Warn(
+		"a token for joining the cluster was made; it holds the key of all secrets",
+		"file",
+		path,
+	)
 	return path, warnings, nil
 }

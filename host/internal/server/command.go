@@ -58,7 +58,10 @@ func Main(args []string, stdout, stderr io.Writer) int {
 			"Exit codes: 0 stopped in order, 1 could not start or failed, 2 wrong usage, 3 a file in etc/ is wrong.",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return fmt.Errorf("unexpected argument %q: ctld takes only flags; commands are run with ctl", args[0])
+				return fmt.Errorf(
+					"unexpected argument %q: ctld takes only flags; commands are run with ctl",
+					args[0],
+				)
 			}
 			return nil
 		},
@@ -66,13 +69,25 @@ func Main(args []string, stdout, stderr io.Writer) int {
 		SilenceErrors: true,
 		Version:       Version(),
 	}
-	dir := cmd.Flags().String("home", cmp.Or(os.Getenv("CTL_HOME"), "./ctl-home"), "the home directory (CTL_HOME)")
+	dir := cmd.Flags().String(
+		"home",
+		cmp.Or(os.Getenv("CTL_HOME"), "./ctl-home"),
+		"the home directory (CTL_HOME)",
+	)
 	given := map[string]*string{}
 	for _, f := range listenerFlags {
 		given[f.key] = cmd.Flags().String(f.name, "", f.help)
 	}
-	join := cmd.Flags().String("join", "", "`FILE` made by cluster:token: a new home becomes that of a node of the cluster")
-	command := cmd.Flags().String(console.OfflineFlag, "", "a command of ctl on the files of the home")
+	join := cmd.Flags().String(
+		"join",
+		"",
+		"`FILE` made by cluster:token: a new home becomes that of a node of the cluster",
+	)
+	command := cmd.Flags().String(
+		console.OfflineFlag,
+		"",
+		"a command of ctl on the files of the home",
+	)
 	_ = cmd.Flags().MarkHidden(console.OfflineFlag) // it is there
 	cmd.RunE = func(*cobra.Command, []string) error {
 		if *command != "" {
@@ -90,7 +105,16 @@ func Main(args []string, stdout, stderr io.Writer) int {
 			code = exitFailed
 			return nil
 		}
-		code = Run(ctx, Options{Home: *dir, Join: *join, Flags: flags, Stdout: stdout, Stderr: stderr})
+		code = Run(
+			ctx,
+			Options{
+				Home:   *dir,
+				Join:   *join,
+				Flags:  flags,
+				Stdout: stdout,
+				Stderr: stderr,
+			},
+		)
 		return nil
 	}
 	cmd.SetFlagErrorFunc(func(c *cobra.Command, err error) error {

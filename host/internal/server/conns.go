@@ -48,7 +48,12 @@ type connLimiter struct {
 }
 
 func newConnLimiter(ln net.Listener, most int, stall time.Duration) *connLimiter {
-	g := &connLimiter{Listener: ln, max: most, stall: stall, open: map[*conn]struct{}{}}
+	g := &connLimiter{
+		Listener: ln,
+		max:      most,
+		stall:    stall,
+		open:     map[*conn]struct{}{},
+	}
 	g.changed.L = &g.mu
 	return g
 }
@@ -163,7 +168,8 @@ func (c *conn) Write(p []byte) (n int, err error) {
 	}
 	for {
 		now, armed := clockTicks(), c.armed.Load()
-		if armed == 0 || now-armed > int64(c.limiter.stall/64) { // not for each short write, for it costs
+		if armed == 0 ||
+			now-armed > int64(c.limiter.stall/64) { // not for each short write, for it costs
 			if err := c.Conn.SetWriteDeadline(time.Now().Add(c.limiter.stall)); err != nil {
 				return n, err
 			}

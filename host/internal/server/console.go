@@ -29,7 +29,10 @@ func (s *Server) openConsole(ctx context.Context) error {
 	log := s.registry.Logger("org.ctl.console")
 	version, commit, _ := strings.Cut(Version(), " ")
 	missing := func(command string) []string {
-		for name, table := range map[string]func() []commands.Command{certificateTable: s.certs.keystoreCommands, "encryption": s.secrets.Commands} {
+		for name, table := range map[string]func() []commands.Command{
+			certificateTable: s.certs.keystoreCommands,
+			"encryption":     s.secrets.Commands,
+		} {
 			if _, ok := commands.Find(table(), command); ok {
 				return s.features.ForCommand(command, name)
 			}
@@ -47,19 +50,48 @@ func (s *Server) openConsole(ctx context.Context) error {
 			engine.Static(tables.ConfigCommands(s.configTable())),
 			engine.Static(s.aaa.RealmCommands()), engine.Static(s.aaa.OwnCommands()),
 			engine.Static(tables.SnapshotCommands(s.writeSnapshot)),
-			engine.Static(tables.SystemCommands(tables.System{Version: version, Commit: commit, Home: string(s.home),
-				Started: s.began, Addresses: s.listenAddresses, Shutdown: s.options.shutdown, NotReady: s.notReady, StoreParts: s.storeParts, UnknownNames: s.unknownNames})), engine.Static(s.restCommands()),
-			tables.FromHost("users", s.aaa.Commands, s.cliOn), tables.FromHost(certificateTable, s.certs.keystoreCommands, s.cliOn),
+			engine.Static(tables.SystemCommands(tables.System{
+				Version:      version,
+				Commit:       commit,
+				Home:         string(s.home),
+				Started:      s.began,
+				Addresses:    s.listenAddresses,
+				Shutdown:     s.options.shutdown,
+				NotReady:     s.notReady,
+				StoreParts:   s.storeParts,
+				UnknownNames: s.unknownNames,
+			})), engine.Static(s.restCommands()),
+			tables.FromHost("users", s.aaa.Commands, s.cliOn), tables.FromHost(
+				certificateTable,
+				s.certs.keystoreCommands,
+				s.cliOn,
+			),
 			tables.FromHost("encryption", s.secrets.Commands, s.cliOn), tables.FromPlugins(s.plugins, s.cliOn),
 		},
-		Missing: missing, Log: log, NewRequestID: s.ids.nextID, Audit: audit, Refuse: s.refuseCommand,
+		Missing:      missing,
+		Log:          log,
+		NewRequestID: s.ids.nextID,
+		Audit:        audit,
+		Refuse:       s.refuseCommand,
 	})
-	own := engine.New(engine.Config{Sources: []engine.Source{engine.Static(s.aaa.OwnCommands())}, Log: log, NewRequestID: s.ids.nextID, Audit: audit})
+	own := engine.New(engine.Config{
+		Sources:      []engine.Source{engine.Static(s.aaa.OwnCommands())},
+		Log:          log,
+		NewRequestID: s.ids.nextID,
+		Audit:        audit,
+	})
 	var err error
 	s.console, err = sshserver.New(sshserver.Config{
-		Shell: s.shell, Own: own, Histories: history.New(s.home.Data("history"), s.loaded.Console.History), HostKeyFile: s.home.Data("ssh_host_key"),
-		InitScript: s.home.Etc("shell.init.script"), Greeting: "ctl " + version + ": help lists the commands, Tab completes, Ctrl-D leaves.",
-		Log: log, Login: s.aaa.Console(), Files: files.New(string(s.home), s.loaded.Console.Directories), Idle: s.loaded.Console.IdleTimeout,
+		Shell:       s.shell,
+		Own:         own,
+		Histories:   history.New(s.home.Data("history"), s.loaded.Console.History),
+		HostKeyFile: s.home.Data("ssh_host_key"),
+		InitScript:  s.home.Etc("shell.init.script"),
+		Greeting:    "ctl " + version + ": help lists the commands, Tab completes, Ctrl-D leaves.",
+		Log:         log,
+		Login:       s.aaa.Console(),
+		Files:       files.New(string(s.home), s.loaded.Console.Directories),
+		Idle:        s.loaded.Console.IdleTimeout,
 	})
 	if err != nil {
 		return err
@@ -112,7 +144,10 @@ var accessScopes = []string{"aaa:", "access:", "feature:", "plugin:", "config:"}
 
 // ofAccess reports whether a line has such a command.
 func ofAccess(line string) bool {
-	return !strings.Contains(line, "aaa:change-own-pwd") && slices.ContainsFunc(accessScopes, func(s string) bool { return strings.Contains(line, s) })
+	return !strings.Contains(line, "aaa:change-own-pwd") &&
+		slices.ContainsFunc(accessScopes, func(s string) bool {
+			return strings.Contains(line, s)
+		})
 }
 
 // givesSecrets reports whether a line that changes nothing writes secrets out.
@@ -125,10 +160,14 @@ var unheld = []string{"feature:uninstall", "access:unblock", "system:shutdown"}
 
 // refuseCommand refuses what must be in the audit while that cannot be written.
 func (s *Server) refuseCommand(name string) error {
-	if s.audit.Failed() == nil || slices.Contains(unheld, name) || s.loaded.Audit.Required == "none" {
+	if s.audit.Failed() == nil ||
+		slices.Contains(unheld, name) ||
+		s.loaded.Audit.Required == "none" {
 		return nil
 	}
-	if s.loaded.Audit.Required == "all" || strings.HasPrefix(name, "aaa:") || strings.HasPrefix(name, "access:") {
+	if s.loaded.Audit.Required == "all" ||
+		strings.HasPrefix(name, "aaa:") ||
+		strings.HasPrefix(name, "access:") {
 		return fault.New(fault.Unavailable, "%s", unwritable)
 	}
 	return nil
@@ -146,11 +185,27 @@ func (s *Server) listenAddresses() map[string]string {
 }
 
 // cliOn reports whether an installed feature switches a command on.
-func (s *Server) cliOn(plugin, command string) bool { return s.features.Active().CLI(plugin, command) }
+func (s *Server) cliOn(plugin, command string) bool {
+	return s.features.Active().CLI(plugin, command)
+}
 
 // writeSnapshot writes all data of the controller.
-func (s *Server) writeSnapshot(ctx context.Context, w io.Writer, progress func(done, total int64)) error {
-	return snapshot.Save(ctx, snapshot.Source{Dir: s.home, Store: s.raw, Version: Version(), Node: s.nodeName()}, w, progress)
+func (s *Server) writeSnapshot(
+	ctx context.Context,
+	w io.Writer,
+	progress func(done, total int64),
+) error {
+	return snapshot.Save(
+		ctx,
+		snapshot.Source{
+			Dir:     s.home,
+			Store:   s.raw,
+			Version: Version(),
+			Node:    s.nodeName(),
+		},
+		w,
+		progress,
+	)
 }
 
 // pluginTable is the supervisor with a check that knows settings and schema too.
@@ -182,7 +237,12 @@ func (t pluginTable) Check(_ context.Context, name string) ([]string, error) {
 	return append(found, i.Warnings...), nil
 }
 
-func (t pluginTable) Decide(ctx context.Context, name, by string, granted bool, grants []grant.Grant) error {
+func (t pluginTable) Decide(
+	ctx context.Context,
+	name, by string,
+	granted bool,
+	grants []grant.Grant,
+) error {
 	if err := t.s.features.Decide(ctx, name, by, granted, grants); err != nil {
 		return err
 	}
@@ -192,7 +252,11 @@ func (t pluginTable) Decide(ctx context.Context, name, by string, granted bool, 
 
 // configTable shows the settings to the console.
 func (s *Server) configTable() tables.Config {
-	return tables.Config{Home: s.home, Effective: s.loaded.Effective, Validate: func(ctx context.Context) []home.Problem {
-		return settings.All(ctx, s.home, os.Environ(), offline.Locator(s.home, ""))
-	}}
+	return tables.Config{
+		Home:      s.home,
+		Effective: s.loaded.Effective,
+		Validate: func(ctx context.Context) []home.Problem {
+			return settings.All(ctx, s.home, os.Environ(), offline.Locator(s.home, ""))
+		},
+	}
 }

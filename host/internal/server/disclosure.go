@@ -32,7 +32,12 @@ func (s *Server) disclosureTo(ctx context.Context, module string) *disclosure {
 	if o == nil || len(o.modules[module]) == 0 || !known || who.Domain == pluginDomain {
 		return nil
 	}
-	d := &disclosure{origins: o, may: func(address string) (may, all bool) { return s.aaa.MayRead(ctx, who, address) }}
+	d := &disclosure{
+		origins: o,
+		may: func(address string) (may, all bool) {
+			return s.aaa.MayRead(ctx, who, address)
+		},
+	}
 	for _, from := range o.modules[module] {
 		if _, all := d.may(dataAddress(from.top)); !all {
 			d.from = append(d.from, from)
@@ -57,7 +62,11 @@ func (d *disclosure) denied(from *original, names map[string]string) tree.Path {
 
 // prune removes from an object what names entries that may not be read. It returns false if the object itself does, and what was
 // removed.
-func (d *disclosure) prune(from *original, object map[string]any, names map[string]string) (keep bool, removed []tree.Path) {
+func (d *disclosure) prune(
+	from *original,
+	object map[string]any,
+	names map[string]string,
+) (keep bool, removed []tree.Path) {
 	names = withNames(names)
 	for name, value := range object {
 		text, scalar := value.(string)
@@ -97,7 +106,12 @@ func withNames(names map[string]string) map[string]string {
 }
 
 // hidden reports whether an element of an array is left out, and prunes it otherwise.
-func (d *disclosure) hidden(from *original, key string, one any, names map[string]string) (bool, []tree.Path) {
+func (d *disclosure) hidden(
+	from *original,
+	key string,
+	one any,
+	names map[string]string,
+) (bool, []tree.Path) {
 	switch v := one.(type) {
 	case map[string]any:
 		ok, below := d.prune(from, v, names)
@@ -124,7 +138,11 @@ func (d *disclosure) refuseInput(input []byte) (names []map[string]string, err e
 	for _, from := range d.from {
 		_, removed := d.prune(from, object, nil)
 		if len(removed) > 0 {
-			return nil, fault.New(fault.Denied, "the input names %s, which the caller may not read", removed[0])
+			return nil, fault.New(
+				fault.Denied,
+				"the input names %s, which the caller may not read",
+				removed[0],
+			)
 		}
 		named := map[string]string{}
 		for name, value := range object {
@@ -149,7 +167,11 @@ func (d *disclosure) pruneOutput(output []byte, names []map[string]string) ([]by
 	for i, from := range d.from {
 		keep, removed := d.prune(from, object, names[i])
 		if !keep {
-			return nil, fault.New(fault.Denied, "the output is about %s, which the caller may not read", removed[0])
+			return nil, fault.New(
+				fault.Denied,
+				"the output is about %s, which the caller may not read",
+				removed[0],
+			)
 		}
 		changed = changed || len(removed) > 0
 	}

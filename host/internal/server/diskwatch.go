@@ -49,13 +49,26 @@ type diskPart struct {
 }
 
 func newDiskWatch(dir home.Dir, c home.Datastore) *diskWatch {
-	w := &diskWatch{try: tryDisk, now: time.Now, failing: prometheus.NewDesc("ctl_disk_failing",
-		"Whether a directory of the home takes no writes: its disk is read-only, broken or full.", []string{"part"}, nil)}
-	if !c.Shared {
-		w.parts = append(w.parts, &diskPart{name: "store", dir: dir.Store()})
+	w := &diskWatch{
+		try: tryDisk,
+		now: time.Now,
+		failing: prometheus.NewDesc("ctl_disk_failing",
+			"Whether a directory of the home takes no writes: its disk is read-only, broken or full.", []string{"part"}, nil),
 	}
-	w.parts = append(w.parts, &diskPart{name: "data", dir: dir.Run()}, &diskPart{name: "plugins", dir: dir.Data("plugins")},
-		&diskPart{name: "log", dir: dir.Log()}, &diskPart{name: "audit", dir: dir.Log("audit")})
+	if !c.Shared {
+		w.parts = append(w.parts, &diskPart{
+			name: "store",
+			dir:  dir.Store(),
+		})
+	}
+	w.parts = append(w.parts, &diskPart{
+		name: "data",
+		dir:  dir.Run(),
+	}, &diskPart{name: "plugins", dir: dir.Data("plugins")},
+		&diskPart{
+			name: "log",
+			dir:  dir.Log(),
+		}, &diskPart{name: "audit", dir: dir.Log("audit")})
 	return w
 }
 
@@ -98,7 +111,11 @@ func (w *diskWatch) brokenSince(p *diskPart) (since time.Time, err error) {
 	case p.err != nil:
 		return p.failed, p.err
 	case !p.begun.IsZero() && w.now().Sub(p.begun) > diskHangs:
-		return p.begun, fmt.Errorf("a write into %s has not come back for %s", p.dir, w.now().Sub(p.begun).Round(time.Second))
+		return p.begun, fmt.Errorf(
+			"a write into %s has not come back for %s",
+			p.dir,
+			w.now().Sub(p.begun).Round(time.Second),
+		)
 	}
 	return time.Time{}, nil
 }
@@ -162,7 +179,13 @@ func tryRead(dir string) error {
 		return err
 	}
 	defer f.Close()
-	page, err := unix.Mmap(-1, 0, os.Getpagesize(), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE) // aligned, as the kernel wants it
+	page, err := unix.Mmap(
+		-1,
+		0,
+		os.Getpagesize(),
+		unix.PROT_READ|unix.PROT_WRITE,
+		unix.MAP_ANON|unix.MAP_PRIVATE,
+	) // aligned, as the kernel wants it
 	if err != nil {
 		return nil //nolint:nilerr // this says nothing of the disk
 	}
@@ -175,8 +198,19 @@ func tryRead(dir string) error {
 
 // giveUp ends the process with an error, for a supervisor to start it again.
 func (s *Server) giveUp(cause error) {
-	s.log.Error("the controller ends, because its disk failed and a new start can do better (datastore.restartAfter)", "error", cause)
-	s.writeAudit(logs.AuditRecord{What: "controller ends", Object: "its disk failed: " + cause.Error(), Outcome: "failed"}, false)
+	s.log.Error(
+		"the controller ends, because its disk failed and a new start can do better (datastore.restartAfter)",
+		"error",
+		cause,
+	)
+	s.writeAudit(
+		logs.AuditRecord{
+			What:    "controller ends",
+			Object:  "its disk failed: " + cause.Error(),
+			Outcome: "failed",
+		},
+		false,
+	)
 	s.gaveUp.Store(true)
 	s.options.shutdown()
 }
@@ -185,7 +219,14 @@ func (s *Server) giveUp(cause error) {
 func (s *Server) listFailures() (out []reason) {
 	const remedy = "dmesg and the log say what happened: free or repair the disk of "
 	if err := s.storeFailed(); err != nil {
-		out = append(out, newReason("store", err.Error(), "repair the disk of "+s.home.Store()+", then restart the controller"))
+		out = append(
+			out,
+			newReason(
+				"store",
+				err.Error(),
+				"repair the disk of "+s.home.Store()+", then restart the controller",
+			),
+		)
 	}
 	var dirs []string // one disk is one reason
 	var first error
@@ -200,13 +241,39 @@ func (s *Server) listFailures() (out []reason) {
 	})
 	if first != nil {
 		all := strings.Join(dirs, ", ")
-		out = append(out, newReason("store", fmt.Sprintf("no files can be written in %s since %s: %v", all, began.UTC().Format(time.RFC3339), first), remedy+all))
+		out = append(
+			out,
+			newReason(
+				"store",
+				fmt.Sprintf(
+					"no files can be written in %s since %s: %v",
+					all,
+					began.UTC().Format(time.RFC3339),
+					first,
+				),
+				remedy+all,
+			),
+		)
 	}
 	if err := s.audit.Failed(); err != nil {
-		out = append(out, newReason("store", "records of the audit are not written: "+err.Error(), remedy+s.auditDir()))
+		out = append(
+			out,
+			newReason(
+				"store",
+				"records of the audit are not written: "+err.Error(),
+				remedy+s.auditDir(),
+			),
+		)
 	}
 	if err := s.registry.Failed(); err != nil {
-		out = append(out, newReason("store", "records of the log are not written: "+err.Error(), remedy+s.home.Log()))
+		out = append(
+			out,
+			newReason(
+				"store",
+				"records of the log are not written: "+err.Error(),
+				remedy+s.home.Log(),
+			),
+		)
 	}
 	return out
 }
@@ -214,7 +281,10 @@ func (s *Server) listFailures() (out []reason) {
 // diskParts are the directories for system:store.
 func (s *Server) diskParts() (out []tables.StorePart) {
 	s.disks.eachPart(func(p *diskPart, err error, _ time.Time) {
-		one := tables.StorePart{Part: p.dir, State: "takes writes"}
+		one := tables.StorePart{
+			Part:  p.dir,
+			State: "takes writes",
+		}
 		if free, e := freeOn(p.dir); e == nil {
 			one.State += fmt.Sprintf(", %d MiB free", free>>20)
 		}
@@ -227,7 +297,9 @@ func (s *Server) diskParts() (out []tables.StorePart) {
 }
 
 // Describe implements prometheus.Collector.
-func (w *diskWatch) Describe(to chan<- *prometheus.Desc) { to <- w.failing }
+func (w *diskWatch) Describe(to chan<- *prometheus.Desc) {
+	to <- w.failing
+}
 
 // Collect implements prometheus.Collector.
 func (w *diskWatch) Collect(to chan<- prometheus.Metric) {

@@ -22,8 +22,13 @@ func (s *Server) openFeatures(ctx context.Context) error {
 	s.featuresChanged = make(chan struct{}, 1)
 	var err error
 	s.features, err = feature.New(ctx, feature.Options{
-		Dir: s.home, Store: s.store, Plugins: runner{s.plugins}, Locate: offline.Locator(s.home, "").Locate,
-		Granted: func(plugin, by string, grants []grant.Grant) { s.noteGrantDecision(plugin, by, true, grants) },
+		Dir:     s.home,
+		Store:   s.store,
+		Plugins: runner{s.plugins},
+		Locate:  offline.Locator(s.home, "").Locate,
+		Granted: func(plugin, by string, grants []grant.Grant) {
+			s.noteGrantDecision(plugin, by, true, grants)
+		},
 		Trusted: s.noteKeyDecision,
 		Room:    func() { useReserve(s.home) },
 		Publish: func(t feature.Target) {
@@ -31,7 +36,8 @@ func (s *Server) openFeatures(ctx context.Context) error {
 			together.Notify(s.featuresChanged)
 			s.refreshSchemaAndRoutes()
 		},
-		Boot: s.loaded.Features.Boot, Log: s.registry.Logger("org.ctl.feature"),
+		Boot: s.loaded.Features.Boot,
+		Log:  s.registry.Logger("org.ctl.feature"),
 		Booted: func(names []string) {
 			s.writeAudit(logs.AuditRecord{
 				What:    "install features",
@@ -54,7 +60,9 @@ func (s *Server) openFeatures(ctx context.Context) error {
 	s.runInBackground(ctx, "features of the cluster", s.features.Run)
 	s.runInBackground(ctx, "watch of the plugins", s.followPlugins)
 	s.runInBackground(ctx, "mirror of the topologies", s.mirrorTopologies)
-	s.runInBackground(ctx, "history of the event streams", func(ctx context.Context) error { return s.restconf.Record(ctx, s.catalog.Changed) })
+	s.runInBackground(ctx, "history of the event streams", func(ctx context.Context) error {
+		return s.restconf.Record(ctx, s.catalog.Changed)
+	})
 	return nil
 }
 
@@ -79,7 +87,19 @@ func (s *Server) noteProgramDir() {
 type runner struct{ *plugin.Manager }
 
 func (r runner) Ensure(ctx context.Context, p feature.PluginSpec) error {
-	return r.Manager.Ensure(ctx, plugin.Spec{Name: p.Name, Path: p.Path, Args: p.Args, SHA256: p.SHA256, Facets: p.Facets, Held: p.Held, Files: p.Files, Origin: p.Origin})
+	return r.Manager.Ensure(
+		ctx,
+		plugin.Spec{
+			Name:   p.Name,
+			Path:   p.Path,
+			Args:   p.Args,
+			SHA256: p.SHA256,
+			Facets: p.Facets,
+			Held:   p.Held,
+			Files:  p.Files,
+			Origin: p.Origin,
+		},
+	)
 }
 
 // followPlugins refreshes what depends on the manifests at every change of a plugin.

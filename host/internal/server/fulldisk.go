@@ -32,8 +32,17 @@ func waitForRoom(ctx context.Context, o Options, cause error) bool {
 	if abs, err := filepath.Abs(o.Home); err == nil {
 		dir = home.Dir(abs)
 	}
-	why := newReason("disk", fmt.Sprintf("the controller does not start because the disk of %s is full: %v", dir, cause), diskRemedy(dir))
-	fmt.Fprintf(o.Stderr, "ctld: %s\nctld: %s; the controller starts by itself when there is room\n", why.Why, why.Remedy)
+	why := newReason(
+		"disk",
+		fmt.Sprintf("the controller does not start because the disk of %s is full: %v", dir, cause),
+		diskRemedy(dir),
+	)
+	fmt.Fprintf(
+		o.Stderr,
+		"ctld: %s\nctld: %s; the controller starts by itself when there is room\n",
+		why.Why,
+		why.Remedy,
+	)
 	stop := serveWaiting(dir, o, why)
 	defer stop()
 	before, _ := freeOn(string(dir))
@@ -71,8 +80,14 @@ func serveWaiting(dir home.Dir, o Options, why reason) (stop func()) {
 	}
 	// A full disk may have a few bytes for the address; a fixed port needs none.
 	_ = home.WriteFile(dir.Run("admin.addr"), []byte(ln.Addr().String()+"\n"), 0o600)
-	srv := &http.Server{Handler: adminHandler(func(context.Context) []reason { return []reason{why} }, prometheus.NewRegistry()),
-		ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 10 * time.Second}
+	srv := &http.Server{
+		Handler: adminHandler(func(context.Context) []reason {
+			return []reason{why}
+		}, prometheus.NewRegistry()),
+		ReadHeaderTimeout: 5 * time.Second,
+		ReadTimeout:       10 * time.Second,
+		WriteTimeout:      10 * time.Second,
+	}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -108,9 +123,16 @@ func diskRemedy(dir home.Dir) string {
 		texts = append(texts, text)
 	}
 	if len(texts) == 0 {
-		return fmt.Sprintf("free %d MiB on that disk: the home itself has nothing large", roomNeeded>>20)
+		return fmt.Sprintf(
+			"free %d MiB on that disk: the home itself has nothing large",
+			roomNeeded>>20,
+		)
 	}
-	return fmt.Sprintf("free %d MiB on that disk, or make it larger; in the home, %s", roomNeeded>>20, strings.Join(texts, ", "))
+	return fmt.Sprintf(
+		"free %d MiB on that disk, or make it larger; in the home, %s",
+		roomNeeded>>20,
+		strings.Join(texts, ", "),
+	)
 }
 
 // sizeOf is what the files below a directory take on the disk.

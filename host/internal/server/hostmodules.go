@@ -22,9 +22,19 @@ var ownModules embed.FS
 
 // hostModules are the YANG modules of the controller itself, as a plugin's manifest has its own.
 func hostModules() (*pluginv1.Manifest, error) {
-	p := &pluginv1.Manifest{Name: feature.HostPlugin, Aliases: []byte(certrpc.Aliases)}
+	p := &pluginv1.Manifest{
+		Name:    feature.HostPlugin,
+		Aliases: []byte(certrpc.Aliases),
+	}
 	add := func(name, text string) {
-		p.YangModules = append(p.YangModules, &pluginv1.YangModule{Name: name, Text: text, Implemented: true})
+		p.YangModules = append(
+			p.YangModules,
+			&pluginv1.YangModule{
+				Name:        name,
+				Text:        text,
+				Implemented: true,
+			},
+		)
 	}
 	for _, files := range []embed.FS{aaa.Modules, ownModules} {
 		src, err := yang.FromFS(p.Name, files, "yang")

@@ -34,12 +34,30 @@ type listener struct {
 
 // openListener opens addr and serves h on it. Port 0 takes any port; which one is
 // written to runDir/NAME.addr, as it is for a fixed port.
-func openListener(name, addr string, h http.Handler, tc *tls.Config, l home.Limits, runDir string, log *slog.Logger) (*listener, error) {
+func openListener(
+	name, addr string,
+	h http.Handler,
+	tc *tls.Config,
+	l home.Limits,
+	runDir string,
+	log *slog.Logger,
+) (*listener, error) {
 	ln, err := net.Listen("tcp", addr)
 	if err != nil {
-		return nil, fmt.Errorf("the %s listener cannot open %s: %w (set listeners.%s in etc/ctl.yaml, or --%s)", name, addr, err, name, name)
+		return nil, fmt.Errorf(
+			"the %s listener cannot open %s: %w (set listeners.%s in etc/ctl.yaml, or --%s)",
+			name,
+			addr,
+			err,
+			name,
+			name,
+		)
 	}
-	out := &listener{name: name, file: filepath.Join(runDir, name+".addr"), done: make(chan struct{})}
+	out := &listener{
+		name: name,
+		file: filepath.Join(runDir, name+".addr"),
+		done: make(chan struct{}),
+	}
 	if err := home.WriteFile(out.file, []byte(ln.Addr().String()+"\n"), 0o600); err != nil {
 		ln.Close()
 		return nil, err
@@ -51,14 +69,22 @@ func openListener(name, addr string, h http.Handler, tc *tls.Config, l home.Limi
 			"listener", name, "limits.connections", l.Connections, "connections", most)
 	}
 	serveOn := newConnLimiter(ln, most, l.RequestTimeout) // answers may stream for ever
-	out.srv = &http.Server{Handler: h, MaxHeaderBytes: int(l.Header), ReadHeaderTimeout: l.HeaderTimeout, ReadTimeout: l.BodyTimeout,
-		IdleTimeout: l.IdleTimeout, TLSConfig: tc, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug), ConnState: serveOn.noteConnState,
+	out.srv = &http.Server{
+		Handler:           h,
+		MaxHeaderBytes:    int(l.Header),
+		ReadHeaderTimeout: l.HeaderTimeout,
+		ReadTimeout:       l.BodyTimeout,
+		IdleTimeout:       l.IdleTimeout,
+		TLSConfig:         tc,
+		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug),
+		ConnState:         serveOn.noteConnState,
 		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
 			if tc != nil {
 				ctx = aaa.OverTLS(ctx)
 			}
 			return context.WithValue(ctx, connKey{}, limitedConn(c))
-		}}
+		},
+	}
 	if tc == nil { // over TLS it is negotiated; here clients know it beforehand (RFC 9113 section 3.3)
 		out.srv.Protocols = new(http.Protocols)
 		out.srv.Protocols.SetHTTP1(true)
@@ -80,7 +106,9 @@ func openListener(name, addr string, h http.Handler, tc *tls.Config, l home.Limi
 	return out, nil
 }
 
-func (l *listener) address() string { return l.ln.Addr().String() }
+func (l *listener) address() string {
+	return l.ln.Addr().String()
+}
 
 // shutdown lets requests in flight finish until ctx ends, then closes them.
 func (l *listener) shutdown(ctx context.Context) {
@@ -99,7 +127,14 @@ func (s *Server) buildFrontHandler(c home.Config, log *slog.Logger) (http.Handle
 	}
 	limits := c.Limits
 	checked := s.recordRequests(s.browsers.checkOrigin(askedLocally(s.aaa.Filter(s.serveReadHeaders(s.router)))))
-	return outermostHandler(s.http.measureRequests(checked, s.router.subtreeOf), s.ids, int64(limits.Body), &s.inFlight, limits.InFlight, log), nil
+	return outermostHandler(
+		s.http.measureRequests(checked, s.router.subtreeOf),
+		s.ids,
+		int64(limits.Body),
+		&s.inFlight,
+		limits.InFlight,
+		log,
+	), nil
 }
 
 // openListeners opens what etc/ctl.yaml asks for; nothing is served before all
@@ -131,7 +166,12 @@ func (s *Server) openListeners(ctx context.Context) error {
 			return err
 		}
 		s.publishCertificate(tc)
-		if err := open("https", c.Listeners.HTTPS, withStrictTransport(front, c.TLS.HSTS), tc); err != nil {
+		if err := open(
+			"https",
+			c.Listeners.HTTPS,
+			withStrictTransport(front, c.TLS.HSTS),
+			tc,
+		); err != nil {
 			return err
 		}
 		if c.TLS.Redirect {
@@ -145,19 +185,32 @@ func (s *Server) openListeners(ctx context.Context) error {
 }
 
 var (
-	tlsVersions = map[string]uint16{"1.2": tls.VersionTLS12, "1.3": tls.VersionTLS13}
-	clientAuth  = map[string]tls.ClientAuthType{"off": tls.NoClientCert, "optional": tls.VerifyClientCertIfGiven, "required": tls.RequireAndVerifyClientCert}
+	tlsVersions = map[string]uint16{
+		"1.2": tls.VersionTLS12,
+		"1.3": tls.VersionTLS13,
+	}
+	clientAuth = map[string]tls.ClientAuthType{
+		"off":      tls.NoClientCert,
+		"optional": tls.VerifyClientCertIfGiven,
+		"required": tls.RequireAndVerifyClientCert,
+	}
 )
 
 // serverTLS are the settings of the https listener: the controller keystore, or
 // the files that etc/ctl.yaml names.
 func (s *Server) serverTLS(ctx context.Context) (*tls.Config, error) {
 	c := s.loaded.TLS
-	o := keystore.TLSOptions{MinVersion: tlsVersions[c.MinVersion], Clients: clientAuth[c.ClientCertificates]}
+	o := keystore.TLSOptions{
+		MinVersion: tlsVersions[c.MinVersion],
+		Clients:    clientAuth[c.ClientCertificates],
+	}
 	if c.Certificate == "" {
 		k, err := s.certs.ensureKeystores()
 		if err != nil {
-			return nil, fmt.Errorf("listeners.https needs a certificate: %w (or set tls.certificate and tls.key in etc/ctl.yaml)", err)
+			return nil, fmt.Errorf(
+				"listeners.https needs a certificate: %w (or set tls.certificate and tls.key in etc/ctl.yaml)",
+				err,
+			)
 		}
 		return k.ServerTLS(o), nil
 	}
@@ -169,7 +222,13 @@ func (s *Server) serverTLS(ctx context.Context) (*tls.Config, error) {
 		}
 		trust = k.Pool
 	}
-	files, err := keystore.OpenFiles(s.home.Path(c.Certificate), s.home.Path(c.Key), o, trust, s.registry.Logger("org.ctl.keystore"))
+	files, err := keystore.OpenFiles(
+		s.home.Path(c.Certificate),
+		s.home.Path(c.Key),
+		o,
+		trust,
+		s.registry.Logger("org.ctl.keystore"),
+	)
 	if err != nil {
 		return nil, fmt.Errorf("tls.certificate, tls.key: %w", err)
 	}
@@ -197,9 +256,16 @@ func (s *Server) publishCertificate(tc *tls.Config) {
 		if bytes.Equal(leaf, written) {
 			return c, nil
 		}
-		text := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: leaf})
+		text := pem.EncodeToMemory(&pem.Block{
+			Type:  "CERTIFICATE",
+			Bytes: leaf,
+		})
 		if err := home.WriteFile(s.home.Run(certificateFile), text, 0o600); err != nil {
-			s.log.Warn("the certificate could not be written for programs of this machine", "error", err)
+			s.log.Warn(
+				"the certificate could not be written for programs of this machine",
+				"error",
+				err,
+			)
 			return c, nil
 		}
 		written = leaf
@@ -233,7 +299,10 @@ func toHTTPS(https net.Addr) http.Handler {
 			http.Error(w, "this controller is served at https only", http.StatusMisdirectedRequest)
 			return
 		}
-		w.Header().Set("Location", "https://"+net.JoinHostPort(strings.Trim(host, "[]"), port)+r.URL.RequestURI())
+		w.Header().Set(
+			"Location",
+			"https://"+net.JoinHostPort(strings.Trim(host, "[]"), port)+r.URL.RequestURI(),
+		)
 		w.WriteHeader(http.StatusPermanentRedirect)
 	})
 }

@@ -128,7 +128,9 @@ func groupLimit(dir string) int64 {
 		if err != nil {
 			continue
 		}
-		if n, err := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64); err == nil && n > 0 && n < math.MaxInt64/2 { // "max", or a number that means it
+		if n, err := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64); err == nil &&
+			n > 0 &&
+			n < math.MaxInt64/2 { // "max", or a number that means it
 			return n
 		}
 	}

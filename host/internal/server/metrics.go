@@ -37,13 +37,17 @@ type answered struct {
 
 func newHTTPMetrics() *httpMetrics {
 	return &httpMetrics{seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-		Name: "ctl_http_request_seconds", Help: "Duration of HTTP requests by subtree and status; event streams count when they end.",
+		Name:    "ctl_http_request_seconds",
+		Help:    "Duration of HTTP requests by subtree and status; event streams count when they end.",
 		Buckets: []float64{.005, .025, .1, .5, 2.5, 10},
 	}, []string{"subtree", "code"})}
 }
 
 // measureRequests measures the requests that next serves; subtree names that of a path, from a bounded set.
-func (m *httpMetrics) measureRequests(next http.Handler, subtree func(path string) string) http.Handler {
+func (m *httpMetrics) measureRequests(
+	next http.Handler,
+	subtree func(path string) string,
+) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		name := subtree(r.URL.Path)
 		began := time.Now()
@@ -121,14 +125,20 @@ func (m *storeMetrics) observeOperation(operation string, took time.Duration, er
 // roomMetrics say how much of the disk is free, and how much the datastore has of it.
 func roomMetrics(dir home.Dir) []prometheus.Collector {
 	return []prometheus.Collector{
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "ctl_disk_free_bytes", Help: "Free space on the disk of the home; writes are refused below 16 MiB."}, func() float64 {
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "ctl_disk_free_bytes",
+			Help: "Free space on the disk of the home; writes are refused below 16 MiB.",
+		}, func() float64 {
 			free, err := freeOn(string(dir))
 			if err != nil {
 				return math.NaN()
 			}
 			return float64(free)
 		}),
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "ctl_datastore_bytes", Help: "What the files of the embedded datastore take on the disk; 0 with etcd."},
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "ctl_datastore_bytes",
+			Help: "What the files of the embedded datastore take on the disk; 0 with etcd.",
+		},
 			func() float64 { return float64(sizeOf(dir.Store())) }),
 	}
 }
@@ -137,23 +147,50 @@ func roomMetrics(dir home.Dir) []prometheus.Collector {
 func auditMetrics(of *logs.Audit) []prometheus.Collector {
 	var out []prometheus.Collector
 	add := func(name, help string, labels prometheus.Labels, f func(logs.AuditStats) float64) {
-		out = append(out, prometheus.NewCounterFunc(prometheus.CounterOpts{Name: name, Help: help, ConstLabels: labels}, func() float64 { return f(of.Stats()) }))
+		out = append(
+			out,
+			prometheus.NewCounterFunc(prometheus.CounterOpts{
+				Name:        name,
+				Help:        help,
+				ConstLabels: labels,
+			}, func() float64 { return f(of.Stats()) }),
+		)
 	}
 	gauge := func(name, help string, f func(logs.AuditStats) float64) {
-		out = append(out, prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, func() float64 { return f(of.Stats()) }))
+		out = append(
+			out,
+			prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+				Name: name,
+				Help: help,
+			}, func() float64 { return f(of.Stats()) }),
+		)
 	}
 	const records = "Records of the audit by outcome."
-	add("ctl_audit_records_total", records, prometheus.Labels{"outcome": "ok"}, func(s logs.AuditStats) float64 { return float64(s.OK) })
-	add("ctl_audit_records_total", records, prometheus.Labels{"outcome": "refused"}, func(s logs.AuditStats) float64 { return float64(s.Refused) })
-	add("ctl_audit_records_total", records, prometheus.Labels{"outcome": "failed"}, func(s logs.AuditStats) float64 { return float64(s.Failed) })
-	add("ctl_audit_lost_total", "Records of the audit that could not be written to its file, and found no room to wait for it.", nil, func(s logs.AuditStats) float64 { return float64(s.Lost) })
+	add("ctl_audit_records_total", records, prometheus.Labels{"outcome": "ok"}, func(s logs.AuditStats) float64 {
+		return float64(s.OK)
+	})
+	add("ctl_audit_records_total", records, prometheus.Labels{"outcome": "refused"}, func(s logs.AuditStats) float64 {
+		return float64(s.Refused)
+	})
+	add("ctl_audit_records_total", records, prometheus.Labels{"outcome": "failed"}, func(s logs.AuditStats) float64 {
+		return float64(s.Failed)
+	})
+	add("ctl_audit_lost_total", "Records of the audit that could not be written to its file, and found no room to wait for it.", nil, func(s logs.AuditStats) float64 {
+		return float64(s.Lost)
+	})
 	gauge("ctl_audit_synced_timestamp_seconds", "When all records of the audit were on the disk last, in seconds since 1970.",
 		func(s logs.AuditStats) float64 { return float64(s.Synced.UnixMilli()) / 1000 })
-	gauge("ctl_audit_file_bytes", "Size of the file of the audit that is written; the next begins at 64 MiB.", func(s logs.AuditStats) float64 { return float64(s.Bytes) })
-	add("ctl_audit_syslog_sent_total", "Records of the audit that a syslog server was sent.", nil, func(s logs.AuditStats) float64 { return float64(s.Sent) })
+	gauge("ctl_audit_file_bytes", "Size of the file of the audit that is written; the next begins at 64 MiB.", func(s logs.AuditStats) float64 {
+		return float64(s.Bytes)
+	})
+	add("ctl_audit_syslog_sent_total", "Records of the audit that a syslog server was sent.", nil, func(s logs.AuditStats) float64 {
+		return float64(s.Sent)
+	})
 	add("ctl_audit_syslog_dropped_total", "Records of the audit that a syslog server was not sent, because it did not take them in time.", nil,
 		func(s logs.AuditStats) float64 { return float64(s.Dropped) })
-	gauge("ctl_audit_syslog_queue", "Records of the audit that wait for the syslog server.", func(s logs.AuditStats) float64 { return float64(s.Queued) })
+	gauge("ctl_audit_syslog_queue", "Records of the audit that wait for the syslog server.", func(s logs.AuditStats) float64 {
+		return float64(s.Queued)
+	})
 	return out
 }
 
@@ -161,8 +198,16 @@ func auditMetrics(of *logs.Audit) []prometheus.Collector {
 func lockoutCounters(of *lockoutCounts) (out []prometheus.Collector) {
 	for _, kind := range []string{"account", "address"} {
 		for _, state := range []string{throttle.Delayed, throttle.Blocked} {
-			out = append(out, prometheus.NewCounterFunc(prometheus.CounterOpts{Name: "ctl_login_lockouts_total", Help: "Accounts and addresses that were first delayed, or blocked, after failed logins.",
-				ConstLabels: prometheus.Labels{"kind": kind, "state": state}}, func() float64 { return float64(of.countOf(kind, state)) }))
+			out = append(out, prometheus.NewCounterFunc(prometheus.CounterOpts{
+				Name: "ctl_login_lockouts_total",
+				Help: "Accounts and addresses that were first delayed, or blocked, after failed logins.",
+				ConstLabels: prometheus.Labels{
+					"kind":  kind,
+					"state": state,
+				},
+			}, func() float64 {
+				return float64(of.countOf(kind, state))
+			}))
 		}
 	}
 	return out
@@ -171,7 +216,9 @@ func lockoutCounters(of *lockoutCounts) (out []prometheus.Collector) {
 // hostMetric counts what asked for a name that is not known to be this controller's.
 func hostMetric(of *browsers) prometheus.Collector {
 	return prometheus.NewCounterFunc(prometheus.CounterOpts{Name: "ctl_http_unknown_host_total",
-		Help: "Requests whose Host header is no name of this controller (listeners.names); those of browsers were refused."}, func() float64 { return float64(of.unknown.Load()) })
+		Help: "Requests whose Host header is no name of this controller (listeners.names); those of browsers were refused."}, func() float64 {
+		return float64(of.unknown.Load())
+	})
 }
 
 // subtreeOf is the first segment of a path where the controller or a plugin serves something below it, of RESTCONF the
@@ -186,7 +233,8 @@ func (r *router) subtreeOf(path string) string {
 		return "other"
 	}
 	second, _, _ := strings.Cut(rest, "/")
-	if slices.Contains(restconf.Prefixes[:], name) && slices.Contains(restconf.Resources[:], second) {
+	if slices.Contains(restconf.Prefixes[:], name) &&
+		slices.Contains(restconf.Resources[:], second) {
 		return path[:len(name)+1+len(second)]
 	}
 	return name
@@ -195,9 +243,18 @@ func (r *router) subtreeOf(path string) string {
 // loginCounters count logins, each request with credentials being one.
 func loginCounters(of *accounting.Recorder) []prometheus.Collector {
 	var out []prometheus.Collector
-	for result, n := range map[string]func() uint64{"ok": of.Accepted.Load, "refused": of.Refused.Load, "throttled": of.Throttled.Load} {
-		out = append(out, prometheus.NewCounterFunc(prometheus.CounterOpts{Name: "ctl_logins_total",
-			Help: "Logins, each request with credentials being one; those throttled were refused unseen.", ConstLabels: prometheus.Labels{"result": result}}, func() float64 { return float64(n()) }))
+	for result, n := range map[string]func() uint64{
+		"ok":        of.Accepted.Load,
+		"refused":   of.Refused.Load,
+		"throttled": of.Throttled.Load,
+	} {
+		out = append(out, prometheus.NewCounterFunc(prometheus.CounterOpts{
+			Name:        "ctl_logins_total",
+			Help:        "Logins, each request with credentials being one; those throttled were refused unseen.",
+			ConstLabels: prometheus.Labels{"result": result},
+		}, func() float64 {
+			return float64(n())
+		}))
 	}
 	return out
 }

@@ -55,12 +55,23 @@ var nosniff = []string{"nosniff"}
 
 // outermostHandler gives each request an id, bounds its body and in-flight number, and
 // keeps a panic of any handler from reaching a user.
-func outermostHandler(next http.Handler, i *ids, body int64, now *inFlight, most int, log *slog.Logger) http.Handler {
+func outermostHandler(
+	next http.Handler,
+	i *ids,
+	body int64,
+	now *inFlight,
+	most int,
+	log *slog.Logger,
+) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		id := i.nextID()
 		h := w.Header()
 		if parent := r.Header["Traceparent"]; len(parent) == 1 {
-			r = r.WithContext(onward.WithTrace(r.Context(), parent[0], strings.Join(r.Header["Tracestate"], ",")))
+			r = r.WithContext(onward.WithTrace(
+				r.Context(),
+				parent[0],
+				strings.Join(r.Header["Tracestate"], ","),
+			))
 		}
 		ids := []string{id}
 		h[requestIDHeader], r.Header[requestIDHeader] = ids, ids
@@ -74,7 +85,13 @@ func outermostHandler(next http.Handler, i *ids, body int64, now *inFlight, most
 		}
 		if n := now.Add(1); most > 0 && n > int64(most) {
 			w.Header().Set("Retry-After", "1")
-			refuseRequest(w, r, http.StatusServiceUnavailable, "resource-denied", "too many requests at once: try again in a second")
+			refuseRequest(
+				w,
+				r,
+				http.StatusServiceUnavailable,
+				"resource-denied",
+				"too many requests at once: try again in a second",
+			)
 			return
 		}
 		defer func() {
@@ -85,12 +102,35 @@ func outermostHandler(next http.Handler, i *ids, body int64, now *inFlight, most
 			if v == http.ErrAbortHandler {
 				panic(v)
 			}
-			log.ErrorContext(r.Context(), "a request panicked", "request", id, "method", r.Method, "panic", fmt.Sprint(v), "stack", string(debug.Stack()))
-			refuseRequest(w, r, http.StatusInternalServerError, "operation-failed", "internal error; the log has it under request "+id)
+			log.ErrorContext(
+				r.Context(),
+				"a request panicked",
+				"request",
+				id,
+				"method",
+				r.Method,
+				"panic",
+				fmt.Sprint(v),
+				"stack",
+				string(debug.Stack()),
+			)
+			refuseRequest(
+				w,
+				r,
+				http.StatusInternalServerError,
+				"operation-failed",
+				"internal error; the log has it under request "+id,
+			)
 		}()
 		if body > 0 && r.ContentLength > body {
 			w.Header().Set("Connection", "close")
-			refuseRequest(w, r, http.StatusRequestEntityTooLarge, "too-big", fmt.Sprintf("the body is larger than the limit of %d bytes", body))
+			refuseRequest(
+				w,
+				r,
+				http.StatusRequestEntityTooLarge,
+				"too-big",
+				fmt.Sprintf("the body is larger than the limit of %d bytes", body),
+			)
 			return
 		}
 		if place != nil {
@@ -136,7 +176,10 @@ func hasBytes(r *http.Request) (bool, *http.Request) {
 
 // answerUnusable answers a request to RESTCONF that access control cannot decide, for instance by its path.
 func answerUnusable(w http.ResponseWriter, r *http.Request, status int, text string) bool {
-	tag := map[int]string{http.StatusBadRequest: "invalid-value", http.StatusTooManyRequests: "resource-denied"}[status]
+	tag := map[int]string{
+		http.StatusBadRequest:      "invalid-value",
+		http.StatusTooManyRequests: "resource-denied",
+	}[status]
 	first, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
 	if !slices.Contains(restconf.Prefixes[:], "/"+first) {
 		return false
@@ -148,7 +191,11 @@ func answerUnusable(w http.ResponseWriter, r *http.Request, status int, text str
 // refuseRequest answers what no handler saw, or what one failed at: below the trees in the
 // form that RFC 8040 asks for, elsewhere in that of the access control.
 func refuseRequest(w http.ResponseWriter, r *http.Request, status int, tag, text string) {
-	var body any = map[string]any{"message": http.StatusText(status), "details": text, "code": status}
+	var body any = map[string]any{
+		"message": http.StatusText(status),
+		"details": text,
+		"code":    status,
+	}
 	first, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
 	for _, p := range restconf.Prefixes {
 		if p == "/"+first {
@@ -157,7 +204,11 @@ func refuseRequest(w http.ResponseWriter, r *http.Request, status int, tag, text
 				name = "ietf-restconf:errors"
 			}
 			body = map[string]any{name: map[string]any{"error": []any{
-				map[string]any{"error-type": "transport", "error-tag": tag, "error-message": text}}}}
+				map[string]any{
+					"error-type":    "transport",
+					"error-tag":     tag,
+					"error-message": text,
+				}}}}
 		}
 	}
 	h := w.Header()

@@ -41,7 +41,11 @@ type origins struct {
 
 // newOrigins reads what the manifests say.
 func newOrigins(set *yang.Set, manifests []*pluginv1.Manifest, aliases []yang.AliasSet) *origins {
-	o := &origins{trees: map[string][]*original{}, modules: map[string][]*original{}, names: map[string]string{}}
+	o := &origins{
+		trees:   map[string][]*original{},
+		modules: map[string][]*original{},
+		names:   map[string]string{},
+	}
 	first := map[string]bool{"/" + topologyTop: true} // trees that are made of no other, whoever owns them
 	copied := map[string]bool{}                       // these, and what is derived from one
 	for _, m := range manifests {
@@ -69,7 +73,9 @@ func newOrigins(set *yang.Set, manifests []*pluginv1.Manifest, aliases []yang.Al
 		if slices.Contains(m.Capabilities, "topology") && !slices.Contains(made, "/"+topologyTop) {
 			made = append(made, "/"+topologyTop)
 		}
-		owned := slices.DeleteFunc(slices.Clone(m.Owns), func(path string) bool { return first[path] })
+		owned := slices.DeleteFunc(slices.Clone(m.Owns), func(path string) bool {
+			return first[path]
+		})
 		o.add(set, m, owned, made)
 	}
 	for _, a := range aliases {
@@ -208,7 +214,9 @@ func (o *origins) copiesOf(top string) []string {
 	var modules []string
 	for i := 0; i < len(all); i++ { // all grows
 		made := func(from []*original) bool {
-			return slices.ContainsFunc(from, func(one *original) bool { return one.top[0].Node.QName() == all[i] })
+			return slices.ContainsFunc(from, func(one *original) bool {
+				return one.top[0].Node.QName() == all[i]
+			})
 		}
 		for _, name := range slices.Sorted(maps.Keys(o.trees)) {
 			if made(o.trees[name]) && !slices.Contains(all, name) {
@@ -223,7 +231,9 @@ func (o *origins) copiesOf(top string) []string {
 	}
 	slices.Sort(modules)
 	modules = slices.DeleteFunc(modules, func(name string) bool {
-		return slices.ContainsFunc(all, func(tree string) bool { return strings.HasPrefix(tree, name+":") })
+		return slices.ContainsFunc(all, func(tree string) bool {
+			return strings.HasPrefix(tree, name+":")
+		})
 	})
 	return append(all[1:], modules...)
 }
@@ -253,4 +263,6 @@ func (s *Server) madeOf(below []reqpath.Segment) (paths []reqpath.Path, entry bo
 }
 
 // dataAddress is the documented address of data.
-func dataAddress(p tree.Path) string { return "/rests/data" + p.Key() }
+func dataAddress(p tree.Path) string {
+	return "/rests/data" + p.Key()
+}

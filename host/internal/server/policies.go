@@ -24,7 +24,9 @@ var policyNodes = []string{aaa.PolicyNode, aaa.BrokerNode}
 func (s *Server) treeValidators() map[string]tree.Validator {
 	out := map[string]tree.Validator{}
 	for _, node := range policyNodes {
-		out[node] = func(ctx context.Context, after json.RawMessage) error { return s.aaa.Check(ctx, node, after) }
+		out[node] = func(ctx context.Context, after json.RawMessage) error {
+			return s.aaa.Check(ctx, node, after)
+		}
 	}
 	check := out[aaa.PolicyNode]
 	out[aaa.PolicyNode] = func(ctx context.Context, after json.RawMessage) error {
@@ -34,8 +36,12 @@ func (s *Server) treeValidators() map[string]tree.Validator {
 		}
 		return err
 	}
-	out[certrpc.SettingsNode] = func(_ context.Context, after json.RawMessage) error { return keystore.SetConfigData(s.home, after) }
-	out[encrypt.Node] = func(_ context.Context, after json.RawMessage) error { return s.secrets.SetData(after) }
+	out[certrpc.SettingsNode] = func(_ context.Context, after json.RawMessage) error {
+		return keystore.SetConfigData(s.home, after)
+	}
+	out[encrypt.Node] = func(_ context.Context, after json.RawMessage) error {
+		return s.secrets.SetData(after)
+	}
 	return out
 }
 
@@ -63,21 +69,32 @@ func (s *Server) decidingStore() datastore.Store {
 	for _, node := range policyNodes {
 		keys = append(keys, "/"+node)
 	}
-	return policy.Follow(s.store, tree.ConfigNamespace, keys, func(ctx context.Context, key string) { _ = s.applyPolicies(ctx, key[1:]) })
+	return policy.Follow(s.store, tree.ConfigNamespace, keys, func(ctx context.Context, key string) {
+		_ = s.applyPolicies(ctx, key[1:])
+	})
 }
 
 // mirrorSettings shows the settings of files in the configuration tree. The files
 // count; a change of the tree is written to them by its validator.
 func (s *Server) mirrorSettings(ctx context.Context) {
 	for node, read := range map[string]func() (json.RawMessage, error){
-		certrpc.SettingsNode: func() (json.RawMessage, error) { return keystore.ConfigData(s.home) }, encrypt.Node: s.secrets.Data,
+		certrpc.SettingsNode: func() (json.RawMessage, error) {
+			return keystore.ConfigData(s.home)
+		},
+		encrypt.Node: s.secrets.Data,
 	} {
 		data, err := read()
 		if err == nil {
 			err = s.restconf.Config().Set(ctx, s.catalog.Installed().Schema, "/"+node, data)
 		}
 		if err != nil {
-			s.log.Warn("settings of a file are not shown in the configuration", "node", node, "error", err)
+			s.log.Warn(
+				"settings of a file are not shown in the configuration",
+				"node",
+				node,
+				"error",
+				err,
+			)
 		}
 	}
 }
@@ -94,7 +111,13 @@ func (s *Server) applyPolicies(ctx context.Context, node string) error {
 	content, err := s.restconf.Config().Get(ctx, s.catalog.Installed().Schema, "/"+node)
 	if err != nil {
 		if ctx.Err() == nil {
-			s.log.Error("the policies cannot be read; what they decide is denied", "node", node, "error", err)
+			s.log.Error(
+				"the policies cannot be read; what they decide is denied",
+				"node",
+				node,
+				"error",
+				err,
+			)
 			s.aaa.Unreadable(node)
 		}
 		return err
@@ -108,7 +131,10 @@ func (s *Server) applyPolicies(ctx context.Context, node string) error {
 func (s *Server) followPolicies(ctx context.Context) {
 	for _, node := range policyNodes {
 		s.runInBackground(ctx, "policies", func(ctx context.Context) error {
-			return datastore.Changed(ctx, s.store, []datastore.Prefix{{Namespace: tree.ConfigNamespace, Key: "/" + node}}, func(ctx context.Context, _ *datastore.Batch) error {
+			return datastore.Changed(ctx, s.store, []datastore.Prefix{{
+				Namespace: tree.ConfigNamespace,
+				Key:       "/" + node,
+			}}, func(ctx context.Context, _ *datastore.Batch) error {
 				return s.applyPolicies(ctx, node)
 			})
 		})

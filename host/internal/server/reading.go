@@ -41,7 +41,17 @@ func (s *Server) serveReadHeaders(next http.Handler) http.Handler {
 		}
 		if how := r.Header[readHeader]; len(how) > 0 {
 			if how[len(how)-1] != "local" {
-				refuseRequest(w, r, http.StatusBadRequest, "invalid-value", fmt.Sprintf("the header %s is %q; it can be \"local\" or absent", readHeader, how[len(how)-1]))
+				refuseRequest(
+					w,
+					r,
+					http.StatusBadRequest,
+					"invalid-value",
+					fmt.Sprintf(
+						"the header %s is %q; it can be \"local\" or absent",
+						readHeader,
+						how[len(how)-1],
+					),
+				)
 				return
 			}
 			age, err := s.store.Local(func(datastore.Snapshot) error { return nil })
@@ -70,7 +80,8 @@ func (s *Server) serveReadHeaders(next http.Handler) http.Handler {
 // askedLocally lets access control answer a read of what this node knows from that, too.
 func askedLocally(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Header.Get(readHeader) == "local" && (r.Method == http.MethodGet || r.Method == http.MethodHead) {
+		if r.Header.Get(readHeader) == "local" &&
+			(r.Method == http.MethodGet || r.Method == http.MethodHead) {
 			r = r.WithContext(datastore.AskLocal(r.Context()))
 		}
 		next.ServeHTTP(w, r)
@@ -94,10 +105,18 @@ func (s *Server) waitFor(ctx context.Context, text string) (status int, err erro
 	cluster, number, _ := strings.Cut(text, ".")
 	n, err := strconv.ParseUint(number, 10, 64)
 	if err != nil || cluster == "" {
-		return http.StatusBadRequest, fmt.Errorf("the header %s is %.60q; send back the value from an answer of this controller", revisionHeader, text)
+		return http.StatusBadRequest, fmt.Errorf(
+			"the header %s is %.60q; send back the value from an answer of this controller",
+			revisionHeader,
+			text,
+		)
 	}
 	if cluster != s.clusterID {
-		return http.StatusPreconditionFailed, fmt.Errorf("the revision %.60s belongs to another datastore: the data was restored or replaced since; read it again without the header %s", text, revisionHeader)
+		return http.StatusPreconditionFailed, fmt.Errorf(
+			"the revision %.60s belongs to another datastore: the data was restored or replaced since; read it again without the header %s",
+			text,
+			revisionHeader,
+		)
 	}
 	back := s.back.Load()
 	if back != nil && datastore.Revision(n) <= back.From {
@@ -112,7 +131,11 @@ func (s *Server) waitFor(ctx context.Context, text string) (status int, err erro
 	if s.waitForRevision(ctx, datastore.Revision(n)) {
 		return 0, nil
 	}
-	return http.StatusServiceUnavailable, fmt.Errorf("this node has not received revision %s within %s; ask again, or another node", text, revisionWait)
+	return http.StatusServiceUnavailable, fmt.Errorf(
+		"this node has not received revision %s within %s; ask again, or another node",
+		text,
+		revisionWait,
+	)
 }
 
 // waitForRevision waits until the projection holds a revision, and reports whether it does.
@@ -141,8 +164,15 @@ func (s *Server) openStoreID(ctx context.Context) error {
 	b := make([]byte, 6)
 	_, _ = rand.Read(b)
 	_, err = s.store.Commit(ctx, datastore.Txn{By: "controller",
-		Compares: []datastore.Compare{{Namespace: snapshot.Namespace, Key: snapshot.IDKey}},
-		Ops:      []datastore.Op{datastore.Put(snapshot.Namespace, snapshot.IDKey, []byte(hex.EncodeToString(b)))}})
+		Compares: []datastore.Compare{{
+			Namespace: snapshot.Namespace,
+			Key:       snapshot.IDKey,
+		}},
+		Ops: []datastore.Op{datastore.Put(
+			snapshot.Namespace,
+			snapshot.IDKey,
+			[]byte(hex.EncodeToString(b)),
+		)}})
 	if err != nil && !errors.Is(err, datastore.ErrConflict) { // another node was faster
 		return err
 	}
@@ -181,9 +211,13 @@ func (w *revisionWriter) Write(b []byte) (int, error) {
 }
 
 // Unwrap gives http.ResponseController the connection.
-func (w *revisionWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+func (w *revisionWriter) Unwrap() http.ResponseWriter {
+	return w.ResponseWriter
+}
 
-func (w *revisionWriter) Flush() { _ = http.NewResponseController(w.ResponseWriter).Flush() }
+func (w *revisionWriter) Flush() {
+	_ = http.NewResponseController(w.ResponseWriter).Flush()
+}
 
 // storeLimit bounds each call that waits for the datastore, and all that a write waits for
 // it, here and in plugins, so that a request is answered within 5 s whatever the disk or the cluster does.

@@ -41,10 +41,19 @@ func (r realms) Realm(ctx context.Context, c realm.Config) (realm.Realm, error) 
 	}
 	p, ok := r.realmProvider(c.Kind)
 	if !ok {
-		return nil, fault.New(fault.Unavailable, "no installed feature serves realms of kind %s: feature:list shows the features; your own plugin must list the kind in labels.realm-kinds of its manifest", c.Kind)
+		return nil, fault.New(
+			fault.Unavailable,
+			"no installed feature serves realms of kind %s: feature:list shows the features; your own plugin must list the kind in labels.realm-kinds of its manifest",
+			c.Kind,
+		)
 	}
 	if !p.Ready {
-		return nil, fault.New(fault.Unavailable, "the plugin %s of realm %s is not running", p.Name, c.Name)
+		return nil, fault.New(
+			fault.Unavailable,
+			"the plugin %s of realm %s is not running",
+			p.Name,
+			c.Name,
+		)
 	}
 	return r.s.realmInstances.getRealm(ctx, r.s, p, c)
 }
@@ -103,7 +112,12 @@ func (i *realmInstance) isStale(p host.Provider) bool {
 	}
 }
 
-func (all *realmInstances) getRealm(ctx context.Context, s *Server, p host.Provider, c realm.Config) (realm.Realm, error) {
+func (all *realmInstances) getRealm(
+	ctx context.Context,
+	s *Server,
+	p host.Provider,
+	c realm.Config,
+) (realm.Realm, error) {
 	all.mu.Lock()
 	if all.m == nil {
 		all.m = map[string]*realmInstance{}
@@ -115,7 +129,13 @@ func (all *realmInstances) getRealm(ctx context.Context, s *Server, p host.Provi
 			all.mu.Unlock()
 			return nil, err
 		}
-		i = &realmInstance{client: realm.NewClient(conn), name: c.Name, provider: p.Name, generation: p.Generation, done: make(chan struct{})}
+		i = &realmInstance{
+			client:     realm.NewClient(conn),
+			name:       c.Name,
+			provider:   p.Name,
+			generation: p.Generation,
+			done:       make(chan struct{}),
+		}
 		all.m[c.Name] = i
 		go i.configure(context.WithoutCancel(ctx), s, c) // others wait for it too; ends by its timeout
 	}
@@ -123,7 +143,13 @@ func (all *realmInstances) getRealm(ctx context.Context, s *Server, p host.Provi
 	select {
 	case <-i.done:
 	case <-ctx.Done():
-		return nil, fault.Wrap(fault.Timeout, ctx.Err(), "the plugin %s did not accept the settings of realm %s in time", p.Name, c.Name)
+		return nil, fault.Wrap(
+			fault.Timeout,
+			ctx.Err(),
+			"the plugin %s did not accept the settings of realm %s in time",
+			p.Name,
+			c.Name,
+		)
 	}
 	if i.err != nil {
 		return nil, i.err
@@ -148,7 +174,10 @@ func (i *realmInstance) configure(ctx context.Context, s *Server, c realm.Config
 	}
 }
 
-func (i *realmInstance) Authenticate(ctx context.Context, c realm.Credentials) (realm.Result, error) {
+func (i *realmInstance) Authenticate(
+	ctx context.Context,
+	c realm.Credentials,
+) (realm.Result, error) {
 	return i.client.Authenticate(ctx, i.name, c), nil
 }
 

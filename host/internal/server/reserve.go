@@ -40,4 +40,6 @@ func useReserve(dir home.Dir) {
 	}
 }
 
-func reservePath(dir home.Dir) string { return filepath.Join(dir.Data(), "reserve") }
+func reservePath(dir home.Dir) string {
+	return filepath.Join(dir.Data(), "reserve")
+}

@@ -25,12 +25,27 @@ const (
 // restCommands are restconf:*: a request of the trees from the console, for ctl apply and ctl get.
 func (s *Server) restCommands() []commands.Command {
 	return []commands.Command{{
-		Name: "restconf:call", Summary: "make a RESTCONF request and show the answer",
+		Name:    "restconf:call",
+		Summary: "make a RESTCONF request and show the answer",
 		Help: "restconf:call GET /rests/data/network-topology:network-topology\nrestconf:call PUT /rests/data/… --data FILE\n" +
 			"It is checked by the same rules, policies and YANG modules as a request over HTTP. With --data - the body is the standard input.",
-		Options: []commands.Option{{Name: "data", Short: "d", Help: "file with the JSON that is sent; - = standard input", Type: commands.File}},
-		Arguments: []commands.Argument{{Name: "method", Help: "of the request", Required: true, Values: []string{"GET", "POST", "PUT", "PATCH", "DELETE"}},
-			{Name: "path", Help: "/rests/… or /restconf/…, with its query", Required: true}},
+		Options: []commands.Option{{
+			Name:  "data",
+			Short: "d",
+			Help:  "file with the JSON that is sent; - = standard input",
+			Type:  commands.File,
+		}},
+		Arguments: []commands.Argument{{
+			Name:     "method",
+			Help:     "of the request",
+			Required: true,
+			Values:   []string{"GET", "POST", "PUT", "PATCH", "DELETE"},
+		},
+			{
+				Name:     "path",
+				Help:     "/rests/… or /restconf/…, with its query",
+				Required: true,
+			}},
 		Run: func(ctx context.Context, in *commands.Invocation) error {
 			var body io.Reader = http.NoBody
 			switch file := in.Option("data"); file {
@@ -55,25 +70,41 @@ func (s *Server) restCommands() []commands.Command {
 }
 
 // callTrees makes a request of the trees for somebody who is known already.
-func (s *Server) callTrees(ctx context.Context, who caller.Caller, method, target string, body io.Reader) ([]byte, error) {
+func (s *Server) callTrees(
+	ctx context.Context,
+	who caller.Caller,
+	method, target string,
+	body io.Reader,
+) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTime)
 	defer cancel()
 	if !strings.HasPrefix(target, "/rests/") && !strings.HasPrefix(target, "/restconf/") {
-		return nil, fault.New(fault.Invalid, "the path %q does not begin with /rests/ or /restconf/", target)
+		return nil, fault.New(
+			fault.Invalid,
+			"the path %q does not begin with /rests/ or /restconf/",
+			target,
+		)
 	}
 	sent, err := io.ReadAll(io.LimitReader(body, int64(s.loaded.Limits.Body)+1))
 	if err != nil {
 		return nil, err
 	}
 	if len(sent) > int(s.loaded.Limits.Body) {
-		return nil, fault.New(fault.TooBig, "the request body is larger than limits.body, %d bytes", s.loaded.Limits.Body)
+		return nil, fault.New(
+			fault.TooBig,
+			"the request body is larger than limits.body, %d bytes",
+			s.loaded.Limits.Body,
+		)
 	}
 	r, err := http.NewRequestWithContext(ctx, method, target, bytes.NewReader(sent))
 	if err != nil {
 		return nil, fault.Wrap(fault.Invalid, err, "the path %q cannot be read: %v", target, err)
 	}
 	r.RequestURI, r.RemoteAddr = target, who.Address
-	r.Header = http.Header{"Accept": {"application/json"}, requestIDHeader: {who.RequestID}}
+	r.Header = http.Header{
+		"Accept":        {"application/json"},
+		requestIDHeader: {who.RequestID},
+	}
 	if len(sent) > 0 {
 		r.Header["Content-Type"] = []string{"application/json"}
 	}
@@ -95,9 +126,15 @@ func (s *Server) callTrees(ctx context.Context, who caller.Caller, method, targe
 
 // callFault is the refusal of a request as the error of a command.
 func callFault(status int, body []byte) error {
-	kind, ok := map[int]fault.Kind{http.StatusUnauthorized: fault.Denied, http.StatusForbidden: fault.Denied, http.StatusNotFound: fault.NotFound,
-		http.StatusBadRequest: fault.Invalid, http.StatusConflict: fault.InUse, http.StatusServiceUnavailable: fault.Unavailable,
-		http.StatusGatewayTimeout: fault.Timeout}[status]
+	kind, ok := map[int]fault.Kind{
+		http.StatusUnauthorized:       fault.Denied,
+		http.StatusForbidden:          fault.Denied,
+		http.StatusNotFound:           fault.NotFound,
+		http.StatusBadRequest:         fault.Invalid,
+		http.StatusConflict:           fault.InUse,
+		http.StatusServiceUnavailable: fault.Unavailable,
+		http.StatusGatewayTimeout:     fault.Timeout,
+	}[status]
 	if !ok {
 		kind = fault.Internal
 	}

@@ -32,12 +32,26 @@ func (s *Server) openRESTCONF(ctx context.Context) error {
 		return err
 	}
 	s.secrets.UseSchema(s.catalog.holdsSecret)
-	s.invoker = invoker{s: s, host: certrpc.Handlers(s.certs.ensureKeystores)}
+	s.invoker = invoker{
+		s:    s,
+		host: certrpc.Handlers(s.certs.ensureKeystores),
+	}
 	maps.Copy(s.invoker.host, s.systemOperations())
 	s.restconf = restconf.New(restconf.Options{
-		Catalog: s.catalog, Invoker: s.invoker, Store: s.configStore, Owners: s.ownersOf, Current: s.checkCurrent, Events: s.streamEvents, Validators: s.treeValidators(),
-		Log: s.registry.Logger("org.ctl.restconf"), MaxBody: int64(s.loaded.Limits.Body), Waiting: s.inFlight.releaseWhileWaiting, Still: aaa.Still, Readable: aaa.Readable,
-		Visible: s.eventVisible, Opens: s.opens,
+		Catalog:    s.catalog,
+		Invoker:    s.invoker,
+		Store:      s.configStore,
+		Owners:     s.ownersOf,
+		Current:    s.checkCurrent,
+		Events:     s.streamEvents,
+		Validators: s.treeValidators(),
+		Log:        s.registry.Logger("org.ctl.restconf"),
+		MaxBody:    int64(s.loaded.Limits.Body),
+		Waiting:    s.inFlight.releaseWhileWaiting,
+		Still:      aaa.Still,
+		Readable:   aaa.Readable,
+		Visible:    s.eventVisible,
+		Opens:      s.opens,
 		Absent: func(module string) error {
 			return s.plugins.Absent(func(m *pluginv1.Manifest) bool {
 				return slices.ContainsFunc(m.YangModules, func(y *pluginv1.YangModule) bool {
@@ -54,21 +68,28 @@ func (s *Server) openRESTCONF(ctx context.Context) error {
 	s.followPolicies(ctx)
 	s.router = newRouter(s.hostRoutes, s.pluginRoutes)
 	s.router.absent = func(path string) error {
-		return s.plugins.Absent(func(m *pluginv1.Manifest) bool { return serves(m, path) })
+		return s.plugins.Absent(func(m *pluginv1.Manifest) bool {
+			return serves(m, path)
+		})
 	}
 	return nil
 }
 
 // serves reports whether a path is below a route of a manifest.
 func serves(m *pluginv1.Manifest, path string) bool {
-	return slices.ContainsFunc(m.Routes, func(r *pluginv1.Route) bool { return strings.HasPrefix(path+"/", r.GetPath()+"/") })
+	return slices.ContainsFunc(m.Routes, func(r *pluginv1.Route) bool {
+		return strings.HasPrefix(path+"/", r.GetPath()+"/")
+	})
 }
 
 // streamQueue is how many events may wait for a client before it loses some.
 const streamQueue = 256
 
 // streamEvents are the event streams of RESTCONF: what the bus delivers.
-func (s *Server) streamEvents(ctx context.Context, stream string) func(emit func(restconf.Event)) error {
+func (s *Server) streamEvents(
+	ctx context.Context,
+	stream string,
+) func(emit func(restconf.Event)) error {
 	sub := s.bus.Subscribe(streamQueue, stream)
 	return func(emit func(restconf.Event)) error {
 		defer sub.Close()
@@ -98,12 +119,30 @@ func (s *Server) pluginRoutes(name string) http.Handler {
 		case err == nil || errors.Is(r.Context().Err(), context.Canceled):
 		case begun:
 			// The status is out: ending the connection is the only way to say it.
-			s.log.WarnContext(r.Context(), "an answer of a plugin broke off", "plugin", name, "request", requestID(r), "error", err)
+			s.log.WarnContext(
+				r.Context(),
+				"an answer of a plugin broke off",
+				"plugin",
+				name,
+				"request",
+				requestID(r),
+				"error",
+				err,
+			)
 			panic(http.ErrAbortHandler)
 		default:
 			var odd *httproutes.BadAnswerError
 			if errors.As(err, &odd) {
-				s.log.WarnContext(r.Context(), "a plugin's answer was not passed on", "plugin", name, "request", requestID(r), "error", err)
+				s.log.WarnContext(
+					r.Context(),
+					"a plugin's answer was not passed on",
+					"plugin",
+					name,
+					"request",
+					requestID(r),
+					"error",
+					err,
+				)
 				err = fmt.Errorf("plugin %s: %w", name, err)
 			}
 			refuseRoute(w, err)
@@ -134,8 +173,13 @@ func refuseRoute(w http.ResponseWriter, err error) {
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(map[string]any{"type": "about:blank", "title": http.StatusText(status), "status": status,
-		"detail": err.Error(), "error": err.Error()})
+	_ = json.NewEncoder(w).Encode(map[string]any{
+		"type":   "about:blank",
+		"title":  http.StatusText(status),
+		"status": status,
+		"detail": err.Error(),
+		"error":  err.Error(),
+	})
 }
 
 // opens reports whether a request may use what a module denies by default. It implements restconf.Options.Opens; access

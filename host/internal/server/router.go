@@ -72,7 +72,9 @@ func (r *router) updateRoutes(manifests []*pluginv1.Manifest) {
 // mountExact mounts a handler on a path, which is the route's name. Paths are normalised before they come here; the decoded
 // form would give the mux another view than access control had. mux's own matcher of paths is a regular expression.
 func mountExact(m *mux.Router, path string, h http.Handler) {
-	m.MatcherFunc(func(r *http.Request, _ *mux.RouteMatch) bool { return r.URL.EscapedPath() == path }).Name(path).Handler(h)
+	m.MatcherFunc(func(r *http.Request, _ *mux.RouteMatch) bool {
+		return r.URL.EscapedPath() == path
+	}).Name(path).Handler(h)
 }
 
 // mountSubtree mounts a handler on a path and all that is below it; "/auth" is not the beginning of "/authors".
@@ -113,7 +115,11 @@ func answerUnavailable(w http.ResponseWriter, req *http.Request, why error) {
 
 // reservedPaths are those that no plugin may claim.
 func reservedPaths() []string {
-	return slices.Concat(restconf.Prefixes[:], web.Paths[:], []string{"/auth", "/oauth2", "/.well-known", "/metrics", "/livez", "/readyz", "/healthz", "/login", docsPath})
+	return slices.Concat(
+		restconf.Prefixes[:],
+		web.Paths[:],
+		[]string{"/auth", "/oauth2", "/.well-known", "/metrics", "/livez", "/readyz", "/healthz", "/login", docsPath},
+	)
 }
 
 // hostRoutes mounts the host's own subtrees, the most used first: the mux asks them in this order.
@@ -140,5 +146,10 @@ func (s *Server) hostRoutes(m *mux.Router) {
 // mayRead reports whether the caller of ctx may read an event stream by itself.
 func (s *Server) mayRead(ctx context.Context, stream string) bool {
 	who, _ := caller.From(ctx)
-	return s.aaa.Allows(ctx, who, http.MethodGet, "/rests/streams/json/"+url.PathEscape(stream)) == nil
+	return s.aaa.Allows(
+		ctx,
+		who,
+		http.MethodGet,
+		"/rests/streams/json/"+url.PathEscape(stream),
+	) == nil
 }

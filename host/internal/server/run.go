@@ -84,7 +84,9 @@ func runOnce(ctx context.Context, o Options) (code int, full error) {
 	if h.CopyOf != "" {
 		fmt.Fprintf(o.Stderr, "ctld: %s\n", describeCopiedHome(h))
 	}
-	if err := h.Upgrade(ctl.Templates, func() error { return open.Check(h.Dir, loaded.Datastore) }); isFull(err) {
+	if err := h.Upgrade(ctl.Templates, func() error {
+		return open.Check(h.Dir, loaded.Datastore)
+	}); isFull(err) {
 		return exitFailed, err
 	} else if err != nil {
 		fmt.Fprintln(o.Stderr, "ctld:", err)
@@ -109,7 +111,15 @@ func runOnce(ctx context.Context, o Options) (code int, full error) {
 	log.Info("starting", "version", Version(), "home", string(h.Dir), "pid", os.Getpid())
 	keepReserve(h.Dir)
 
-	s := &Server{home: h.Dir, inode: h.Inode, loaded: loaded, registry: registry, log: log, options: o, firstPasswords: first}
+	s := &Server{
+		home:           h.Dir,
+		inode:          h.Inode,
+		loaded:         loaded,
+		registry:       registry,
+		log:            log,
+		options:        o,
+		firstPasswords: first,
+	}
 	err = s.start(ctx)
 	if err == nil {
 		for _, p := range problems {
@@ -173,8 +183,15 @@ func openLogs(dir home.Dir, c home.Log, fallback io.Writer) (*logs.Registry, err
 	if err != nil {
 		return nil, err
 	}
-	o := logs.Options{File: dir.Log("ctl.log"), MaxSize: int(c.MaxSize >> 20), Keep: c.Keep, Buffer: c.Buffer, Level: level, Fallback: fallback,
-		Levels: map[string]slog.Level{}}
+	o := logs.Options{
+		File:     dir.Log("ctl.log"),
+		MaxSize:  int(c.MaxSize >> 20),
+		Keep:     c.Keep,
+		Buffer:   c.Buffer,
+		Level:    level,
+		Fallback: fallback,
+		Levels:   map[string]slog.Level{},
+	}
 	for name, text := range c.Levels {
 		if o.Levels[name], err = logs.ParseLevel(text); err != nil {
 			return nil, fmt.Errorf("log.levels.%s: %w", name, err)
@@ -185,7 +202,13 @@ func openLogs(dir home.Dir, c home.Log, fallback io.Writer) (*logs.Registry, err
 
 // announceReady prints for a person at a terminal where things are.
 func (s *Server) announceReady(began time.Time) {
-	fmt.Fprintf(s.options.Stdout, "ctld %s is ready after %s, home %s\n", Version(), time.Since(began).Round(time.Millisecond), s.home)
+	fmt.Fprintf(
+		s.options.Stdout,
+		"ctld %s is ready after %s, home %s\n",
+		Version(),
+		time.Since(began).Round(time.Millisecond),
+		s.home,
+	)
 	for _, l := range s.listeners {
 		fmt.Fprintf(s.options.Stdout, "  %-6s %s\n", l.name, l.address())
 	}
@@ -195,7 +218,11 @@ func (s *Server) announceReady(began time.Time) {
 	fmt.Fprintf(s.options.Stdout, "  console: ctl --home %s\n", s.home)
 	file := s.home.Etc("initial-passwords")
 	if _, err := os.Stat(file); err == nil {
-		fmt.Fprintf(s.options.Stdout, "  first passwords: %s (remove it when you have noted them)\n", file)
+		fmt.Fprintf(
+			s.options.Stdout,
+			"  first passwords: %s (remove it when you have noted them)\n",
+			file,
+		)
 	}
 }
 
@@ -206,7 +233,10 @@ func notifySystemd(state string) error {
 	if socket == "" {
 		return nil
 	}
-	conn, err := net.DialUnix("unixgram", nil, &net.UnixAddr{Name: socket, Net: "unixgram"})
+	conn, err := net.DialUnix("unixgram", nil, &net.UnixAddr{
+		Name: socket,
+		Net:  "unixgram",
+	})
 	if err != nil {
 		return err
 	}

@@ -104,7 +104,10 @@ type Server struct {
 
 // firstPasswords takes the passwords of the first start out of the environment.
 func firstPasswords() *identity.First {
-	f := &identity.First{Admin: os.Getenv("CTL_ADMIN_PASSWORD"), User: os.Getenv("CTL_USER_PASSWORD")}
+	f := &identity.First{
+		Admin: os.Getenv("CTL_ADMIN_PASSWORD"),
+		User:  os.Getenv("CTL_USER_PASSWORD"),
+	}
 	os.Unsetenv("CTL_ADMIN_PASSWORD")
 	os.Unsetenv("CTL_USER_PASSWORD")
 	return f
@@ -117,7 +120,9 @@ func (s *Server) start(ctx context.Context) error {
 	s.noteProgramDir()
 	run, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	s.cancel = cancel
-	s.runInBackground(run, "memory limit", func(ctx context.Context) error { return followMemory(ctx, s.log, "/") })
+	s.runInBackground(run, "memory limit", func(ctx context.Context) error {
+		return followMemory(ctx, s.log, "/")
+	})
 	for _, step := range []struct {
 		name string
 		do   func(context.Context) error
@@ -182,7 +187,15 @@ func (s *Server) stop(ctx context.Context) error {
 	s.work.Wait()
 	if s.audit != nil {
 		s.flushFolded(time.Now(), true)
-		s.writeAudit(logs.AuditRecord{What: "stop", Object: "controller " + Version(), Outcome: passed, Class: logs.ClassAccess}, true)
+		s.writeAudit(
+			logs.AuditRecord{
+				What:    "stop",
+				Object:  "controller " + Version(),
+				Outcome: passed,
+				Class:   logs.ClassAccess,
+			},
+			true,
+		)
 	}
 	s.sealHead(ctx)
 	s.closeCluster()
@@ -201,10 +214,19 @@ func (s *Server) openStore(ctx context.Context) error {
 	settings := s.loaded.Datastore
 	var err error
 	if settings.Etcd.Password, err = encrypt.OpenBefore(s.home, settings.Etcd.Password); err != nil {
-		return fmt.Errorf("datastore.etcd.password: %w; put the file of the key back, or start once with the password in CTL_DATASTORE_ETCD_PASSWORD", err)
+		return fmt.Errorf(
+			"datastore.etcd.password: %w; put the file of the key back, or start once with the password in CTL_DATASTORE_ETCD_PASSWORD",
+			err,
+		)
 	}
 	s.storeMetrics = newStoreMetrics()
-	if s.raw, err = open.Store(ctx, s.home, settings, s.registry.Logger("org.ctl.datastore"), s.wentBack); err != nil {
+	if s.raw, err = open.Store(
+		ctx,
+		s.home,
+		settings,
+		s.registry.Logger("org.ctl.datastore"),
+		s.wentBack,
+	); err != nil {
 		return err
 	}
 	s.store = datastore.Bound(s.raw, storeLimit, s.storeMetrics.observeOperation)
@@ -235,27 +257,50 @@ func (s *Server) openAAA(ctx context.Context) error {
 		return err
 	}
 	s.aaa, err = aaa.New(ctx, aaa.Options{
-		Blocked: blocked, PasswordMaxAge: c.PasswordMaxAge, ChangeFirst: c.ChangeFirst,
-		Store: s.store, Sealer: s.secrets, SecINI: ini, SecININame: s.home.Etc("sec.ini"), AuthnConfig: authn, First: s.firstPasswords,
-		TokenLifetime: c.TokenLifetime, TokensPerUser: c.TokensPerUser, MinPassword: c.PasswordMinimum, RoleDeniedStatus: c.RoleDeniedStatus,
-		Passwords:      password.Params{MemoryKiB: uint32(c.Argon2.Memory >> 10), Time: uint32(c.Argon2.Time), Threads: uint8(c.Argon2.Threads)},
+		Blocked:          blocked,
+		PasswordMaxAge:   c.PasswordMaxAge,
+		ChangeFirst:      c.ChangeFirst,
+		Store:            s.store,
+		Sealer:           s.secrets,
+		SecINI:           ini,
+		SecININame:       s.home.Etc("sec.ini"),
+		AuthnConfig:      authn,
+		First:            s.firstPasswords,
+		TokenLifetime:    c.TokenLifetime,
+		TokensPerUser:    c.TokensPerUser,
+		MinPassword:      c.PasswordMinimum,
+		RoleDeniedStatus: c.RoleDeniedStatus,
+		Passwords: password.Params{
+			MemoryKiB: uint32(c.Argon2.Memory >> 10),
+			Time:      uint32(c.Argon2.Time),
+			Threads:   uint8(c.Argon2.Threads),
+		},
 		ParallelLogins: c.Argon2.Parallel,
-		Throttle:       throttle.Settings{UserFree: c.Throttle.After, FirstDelay: c.Throttle.Delay, MaxDelay: c.Throttle.MaxDelay, Forget: c.Throttle.Forget},
-		LoginCache:     outsideLogins(c.LoginCache),
-		Sessions:       idm.Sessions{Idle: c.Session.Idle, Life: c.Session.Life, Plain: c.Session.PlainHTTP},
-		Page:           web.Refusal,
-		Unusable:       answerUnusable,
-		Deleted:        web.Forget,
-		Realms:         realms{s},
-		RealmKinds:     c.RealmKinds,
-		Names:          s.otherNames,
-		MadeOf:         s.madeOf,
-		Routes:         s.otherRoutes,
-		KeysDir:        s.home.Etc("authorized_keys"),
-		LockedOut:      s.lockedOut,
-		Logger:         s.loggerFor,
-		RequestID:      requestID,
-		Waiting:        s.inFlight.releaseWhileWaiting,
+		Throttle: throttle.Settings{
+			UserFree:   c.Throttle.After,
+			FirstDelay: c.Throttle.Delay,
+			MaxDelay:   c.Throttle.MaxDelay,
+			Forget:     c.Throttle.Forget,
+		},
+		LoginCache: outsideLogins(c.LoginCache),
+		Sessions: idm.Sessions{
+			Idle:  c.Session.Idle,
+			Life:  c.Session.Life,
+			Plain: c.Session.PlainHTTP,
+		},
+		Page:       web.Refusal,
+		Unusable:   answerUnusable,
+		Deleted:    web.Forget,
+		Realms:     realms{s},
+		RealmKinds: c.RealmKinds,
+		Names:      s.otherNames,
+		MadeOf:     s.madeOf,
+		Routes:     s.otherRoutes,
+		KeysDir:    s.home.Etc("authorized_keys"),
+		LockedOut:  s.lockedOut,
+		Logger:     s.loggerFor,
+		RequestID:  requestID,
+		Waiting:    s.inFlight.releaseWhileWaiting,
 	})
 	s.firstPasswords = identity.First{}
 	if err != nil {
@@ -285,7 +330,12 @@ func readBlocked(dir home.Dir, file string) (password.Blocklist, error) {
 // openTracing makes what sends spans, if there is a collector.
 func (s *Server) openTracing(ctx context.Context) (err error) {
 	if e := s.loaded.Tracing.Endpoint; e != "" {
-		if s.tracer, err = tracing.New(ctx, e, Version(), s.registry.Logger("org.ctl.server")); err != nil {
+		if s.tracer, err = tracing.New(
+			ctx,
+			e,
+			Version(),
+			s.registry.Logger("org.ctl.server"),
+		); err != nil {
 			return fmt.Errorf("tracing.endpoint: %w", err)
 		}
 	}
@@ -306,17 +356,43 @@ func (s *Server) openPlugins(ctx context.Context) error {
 		spans = s.tracer
 	}
 	s.plugins, err = plugin.New(plugin.Options{
-		Node: s.identity.ID, RunDir: s.home.Run("plugins"), DataDir: s.home.Data("plugins"), Home: string(s.home), Directories: s.loaded.Console.Directories,
-		Logger: s.registry.Logger, Settings: s.pluginSettings,
-		Store: s.store, Trees: trees{s}, Roles: roles{s.roles}, Forward: s.forwardConn, Secrets: s.secrets, Certificates: s.certs, Operations: pluginCalls{s}, Bus: s.bus, Spans: spans,
-		Policy: restarts, Limits: limits, Reserved: reservedPaths(), Isolation: c.Isolation, Refused: s.noteRefusedGrant, Crashed: s.crashed, Behind: s.sourceBehind,
-		Disk: int64(c.Disk), Quota: process.Quota{Memory: int64(c.Memory), Processes: c.Processes, CPUWeight: c.CPUWeight},
+		Node:         s.identity.ID,
+		RunDir:       s.home.Run("plugins"),
+		DataDir:      s.home.Data("plugins"),
+		Home:         string(s.home),
+		Directories:  s.loaded.Console.Directories,
+		Logger:       s.registry.Logger,
+		Settings:     s.pluginSettings,
+		Store:        s.store,
+		Trees:        trees{s},
+		Roles:        roles{s.roles},
+		Forward:      s.forwardConn,
+		Secrets:      s.secrets,
+		Certificates: s.certs,
+		Operations:   pluginCalls{s},
+		Bus:          s.bus,
+		Spans:        spans,
+		Policy:       restarts,
+		Limits:       limits,
+		Reserved:     reservedPaths(),
+		Isolation:    c.Isolation,
+		Refused:      s.noteRefusedGrant,
+		Crashed:      s.crashed,
+		Behind:       s.sourceBehind,
+		Disk:         int64(c.Disk),
+		Quota: process.Quota{
+			Memory:    int64(c.Memory),
+			Processes: c.Processes,
+			CPUWeight: c.CPUWeight,
+		},
 	})
 	if err != nil {
 		return err
 	}
 	s.serveCluster()
-	s.aaa.Accounting().Listen(func() bool { return s.bus.Wanted(accountingStream) }, s.publishAccounting)
+	s.aaa.Accounting().Listen(func() bool {
+		return s.bus.Wanted(accountingStream)
+	}, s.publishAccounting)
 	return nil
 }
 

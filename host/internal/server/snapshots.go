@@ -42,7 +42,10 @@ func (s *Server) getSnapshots(context.Context, struct{}) (snapshotList, error) {
 	for _, e := range entries {
 		info, err := e.Info()
 		if err == nil && info.Mode().IsRegular() && strings.HasSuffix(e.Name(), ".tar") {
-			out.Snapshot = append(out.Snapshot, snapshotFile{e.Name(), uint64(max(0, info.Size())), formatInstant(info.ModTime())})
+			out.Snapshot = append(
+				out.Snapshot,
+				snapshotFile{e.Name(), uint64(max(0, info.Size())), formatInstant(info.ModTime())},
+			)
 		}
 	}
 	return out, err
@@ -59,7 +62,9 @@ func (s *Server) saveSnapshot(ctx context.Context, _ struct{}) (out snapshotFile
 	if _, err := os.Lstat(path); err == nil {
 		return out, fault.New(fault.Exists, "%s exists already: save again", out.Name)
 	}
-	if err := home.Replace(path, 0o600, func(w io.Writer) error { return s.writeSnapshot(ctx, w, nil) }); err != nil {
+	if err := home.Replace(path, 0o600, func(w io.Writer) error {
+		return s.writeSnapshot(ctx, w, nil)
+	}); err != nil {
 		return out, err
 	}
 	if info, err := os.Stat(path); err == nil {

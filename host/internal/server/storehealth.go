@@ -25,13 +25,21 @@ func (s *Server) storeReasons(ctx context.Context) []reason {
 	settings := s.loaded.Datastore
 	switch {
 	case err == nil && open.Lost(s.home, settings):
-		return []reason{newReason("store", "the store in "+s.home.Store()+" was removed while the controller runs", "stop the controller, put the store or a snapshot back, start it")}
+		return []reason{newReason(
+			"store",
+			"the store in "+s.home.Store()+" was removed while the controller runs",
+			"stop the controller, put the store or a snapshot back, start it",
+		)}
 	case err == nil:
 		return nil
 	case settings.Shared:
 		return []reason{clusterReason(settings, s.storeMembers(ctx), err)}
 	}
-	return []reason{newReason("store", err.Error(), "look for the first error of org.ctl.datastore in "+s.home.Log("ctl.log"))}
+	return []reason{newReason(
+		"store",
+		err.Error(),
+		"look for the first error of org.ctl.datastore in "+s.home.Log("ctl.log"),
+	)}
 }
 
 // storeMembers asks the members of the datastore's cluster; nil when there is none.
@@ -66,22 +74,49 @@ func clusterReason(settings home.Datastore, all []datastore.Member, cause error)
 	}
 	switch most := len(all)/2 + 1; {
 	case len(led) >= most:
-		return newReason("store", fmt.Sprintf("%d of %d members of the %s cluster answer and have a leader, but the newest state has not arrived here: %v%s", len(led), len(all), engine, cause, silent),
+		return newReason("store", fmt.Sprintf(
+			"%d of %d members of the %s cluster answer and have a leader, but the newest state has not arrived here: %v%s",
+			len(led),
+			len(all),
+			engine,
+			cause,
+			silent,
+		),
 			"wait some seconds, the controller goes on at another member by itself; if it stays so, look at the disks and the load of "+strings.Join(led, ", "))
 	case len(there) >= most:
-		return newReason("quorum", fmt.Sprintf("%d of %d members of the %s cluster answer, but they have no leader%s", len(there), len(all), engine, silent),
+		return newReason("quorum", fmt.Sprintf(
+			"%d of %d members of the %s cluster answer, but they have no leader%s",
+			len(there),
+			len(all),
+			engine,
+			silent,
+		),
 			"they are electing one, or do not reach each other: if it stays so, mend the network between "+strings.Join(there, ", "))
 	case len(all) == 0:
-		return newReason("quorum", "the "+engine+" cluster does not answer: "+cause.Error(), "start the missing members of "+strings.Join(settings.Etcd.Endpoints, ", ")+" or mend the network to them; the controller goes on by itself")
+		return newReason(
+			"quorum",
+			"the "+engine+" cluster does not answer: "+cause.Error(),
+			"start the missing members of "+strings.Join(settings.Etcd.Endpoints, ", ")+" or mend the network to them; the controller goes on by itself",
+		)
 	}
-	return newReason("quorum", fmt.Sprintf("%d of %d members of the %s cluster answer, which is no majority: %v", len(there), len(all), engine, cause),
+	return newReason("quorum", fmt.Sprintf(
+		"%d of %d members of the %s cluster answer, which is no majority: %v",
+		len(there),
+		len(all),
+		engine,
+		cause,
+	),
 		"start "+strings.Join(away, ", ")+" or mend the network to them; the controller goes on by itself")
 }
 
 // storeParts are the disks or members of the datastore, and what is wrong with each.
 func (s *Server) storeParts(ctx context.Context) (out []tables.StorePart) {
 	for _, m := range s.storeMembers(ctx) {
-		p := tables.StorePart{Part: m.Endpoint, State: "follows " + m.Version, Problem: m.Note}
+		p := tables.StorePart{
+			Part:    m.Endpoint,
+			State:   "follows " + m.Version,
+			Problem: m.Note,
+		}
 		switch {
 		case m.Err != nil:
 			p.State, p.Problem = "away", "it does not answer: "+m.Err.Error()
@@ -102,5 +137,16 @@ func (s *Server) storeParts(ctx context.Context) (out []tables.StorePart) {
 func (s *Server) wentBack(b datastore.Back) {
 	s.back.Store(&b)
 	s.storeMetrics.back.Inc()
-	s.writeAudit(logs.AuditRecord{What: "datastore set back", Object: fmt.Sprintf("the etcd cluster was set back to an older state: revisions up to %d no longer hold, its state was read again as of %d", b.From, b.To), Outcome: "failed"}, true)
+	s.writeAudit(
+		logs.AuditRecord{
+			What: "datastore set back",
+			Object: fmt.Sprintf(
+				"the etcd cluster was set back to an older state: revisions up to %d no longer hold, its state was read again as of %d",
+				b.From,
+				b.To,
+			),
+			Outcome: "failed",
+		},
+		true,
+	)
 }

@@ -29,13 +29,19 @@ func (s *Server) systemOperations() operations.Mux {
 		systemModule + ":install-feature":   adminOnly(s.installFeature),
 		systemModule + ":uninstall-feature": adminOnly(s.uninstallFeature),
 		systemModule + ":get-plugin":        adminOnly(s.getPlugin),
-		systemModule + ":restart-plugin":    onPlugin(func(ctx context.Context, name string) error { return s.plugins.Restart(ctx, name) }),
-		systemModule + ":start-plugin":      onPlugin(func(ctx context.Context, name string) error { return s.plugins.Start(ctx, name) }),
-		systemModule + ":stop-plugin":       onPlugin(func(ctx context.Context, name string) error { return s.plugins.Stop(ctx, name) }),
-		systemModule + ":get-log":           adminOnly(s.getLog),
-		systemModule + ":show":              adminOnly(s.showCommand),
-		systemModule + ":get-snapshots":     adminOnly(s.getSnapshots),
-		systemModule + ":save-snapshot":     adminOnly(s.saveSnapshot),
+		systemModule + ":restart-plugin": onPlugin(func(ctx context.Context, name string) error {
+			return s.plugins.Restart(ctx, name)
+		}),
+		systemModule + ":start-plugin": onPlugin(func(ctx context.Context, name string) error {
+			return s.plugins.Start(ctx, name)
+		}),
+		systemModule + ":stop-plugin": onPlugin(func(ctx context.Context, name string) error {
+			return s.plugins.Stop(ctx, name)
+		}),
+		systemModule + ":get-log":       adminOnly(s.getLog),
+		systemModule + ":show":          adminOnly(s.showCommand),
+		systemModule + ":get-snapshots": adminOnly(s.getSnapshots),
+		systemModule + ":save-snapshot": adminOnly(s.saveSnapshot),
 	}
 }
 
@@ -49,7 +55,9 @@ func adminOnly[In, Out any](f func(context.Context, In) (Out, error)) operations
 }
 
 func onPlugin(f func(context.Context, string) error) operations.Handler {
-	return adminOnly(func(ctx context.Context, in pluginName) (struct{}, error) { return struct{}{}, f(ctx, in.Name) })
+	return adminOnly(func(ctx context.Context, in pluginName) (struct{}, error) {
+		return struct{}{}, f(ctx, in.Name)
+	})
 }
 
 type (
@@ -108,14 +116,39 @@ func formatInstant(t time.Time) string {
 
 func (s *Server) getStatus(context.Context, struct{}) (systemStatus, error) {
 	version, _, _ := strings.Cut(Version(), " ")
-	out := systemStatus{Version: version, Started: formatInstant(s.began), Node: s.nodeName()}
+	out := systemStatus{
+		Version: version,
+		Started: formatInstant(s.began),
+		Node:    s.nodeName(),
+	}
 	for _, p := range s.plugins.List() {
-		out.Plugin = append(out.Plugin, pluginStatus{Name: p.Name, Version: p.Version, State: p.State.String(), Reason: p.Reason, Since: formatInstant(p.Since),
-			Serving: p.State.Serving(), PID: p.PID, Restarts: p.Restarts, Calls: p.Calls, Errors: p.Errors, Refused: p.Refused, InFlight: p.InFlight})
+		out.Plugin = append(out.Plugin, pluginStatus{
+			Name:     p.Name,
+			Version:  p.Version,
+			State:    p.State.String(),
+			Reason:   p.Reason,
+			Since:    formatInstant(p.Since),
+			Serving:  p.State.Serving(),
+			PID:      p.PID,
+			Restarts: p.Restarts,
+			Calls:    p.Calls,
+			Errors:   p.Errors,
+			Refused:  p.Refused,
+			InFlight: p.InFlight,
+		})
 	}
 	for _, f := range s.features.List() {
-		one := featureStatus{Name: f.Name, Version: f.Version, Description: f.Description, State: f.State, Required: f.Required,
-			Available: f.Available, Note: f.Note, NeededBy: f.NeededBy, Plugin: f.Plugins}
+		one := featureStatus{
+			Name:        f.Name,
+			Version:     f.Version,
+			Description: f.Description,
+			State:       f.State,
+			Required:    f.Required,
+			Available:   f.Available,
+			Note:        f.Note,
+			NeededBy:    f.NeededBy,
+			Plugin:      f.Plugins,
+		}
 		for _, d := range f.Depends {
 			one.Needs = append(one.Needs, d.Name)
 		}
@@ -127,7 +160,11 @@ func (s *Server) getStatus(context.Context, struct{}) (systemStatus, error) {
 func (s *Server) installFeature(ctx context.Context, in featureNames) (featureChanges, error) {
 	who, _ := caller.From(ctx)
 	c, err := s.features.Install(ctx, in.Name, feature.InstallOptions{Simulate: in.Simulate,
-		Agree: feature.Agreement{By: who.User + "@" + who.Domain, All: in.Grant, To: map[string][]grant.Grant{}}})
+		Agree: feature.Agreement{
+			By:  who.User + "@" + who.Domain,
+			All: in.Grant,
+			To:  map[string][]grant.Grant{},
+		}})
 	var needed *grant.NeededError
 	if errors.As(err, &needed) {
 		err = fault.New(fault.Denied, "%s", needed.Error())
@@ -174,8 +211,16 @@ func (s *Server) getPlugin(_ context.Context, in pluginName) (pluginDetails, err
 }
 
 func detailsOf(i plugin.Info) pluginDetails {
-	out := pluginDetails{Name: i.Name, Path: i.Path, SHA256: i.SHA256, Data: i.DataDir, Started: formatInstant(i.Started), LastError: i.LastError,
-		RestartAt: formatInstant(i.RestartAt), Warning: i.Warnings}
+	out := pluginDetails{
+		Name:      i.Name,
+		Path:      i.Path,
+		SHA256:    i.SHA256,
+		Data:      i.DataDir,
+		Started:   formatInstant(i.Started),
+		LastError: i.LastError,
+		RestartAt: formatInstant(i.RestartAt),
+		Warning:   i.Warnings,
+	}
 	for _, name := range slices.Sorted(maps.Keys(i.Health)) {
 		out.Health = append(out.Health, healthNote{name, i.Health[name]})
 	}
@@ -205,7 +250,10 @@ func (s *Server) getLog(_ context.Context, in struct {
 }) (logEntries, error) {
 	var out logEntries
 	for _, e := range s.registry.Recent(in.Limit) {
-		out.Entry = append(out.Entry, logEntry{e.Time.UTC().Format(time.RFC3339Nano), logs.LevelName(e.Level), e.Logger, logs.Printable(e.Message), e.JSON})
+		out.Entry = append(
+			out.Entry,
+			logEntry{e.Time.UTC().Format(time.RFC3339Nano), logs.LevelName(e.Level), e.Logger, logs.Printable(e.Message), e.JSON},
+		)
 	}
 	return out, nil
 }

@@ -104,12 +104,27 @@ type publication struct {
 
 func (s *Server) newPublishing(there map[string]publication) *publishing {
 	store := datastore.Bound(s.raw, publishTime)
-	return &publishing{s: s, written: there, pulses: map[string]*pulse{}, schema: func() *yang.Set { return s.catalog.Installed().Schema }, tree: &tree.Tree{Store: store, NS: tree.OperationalNamespace, Volatile: true, Now: time.Now, Limit: publishTime}}
+	return &publishing{
+		s:       s,
+		written: there,
+		pulses:  map[string]*pulse{},
+		schema:  func() *yang.Set { return s.catalog.Installed().Schema },
+		tree: &tree.Tree{
+			Store:    store,
+			NS:       tree.OperationalNamespace,
+			Volatile: true,
+			Now:      time.Now,
+			Limit:    publishTime,
+		},
+	}
 }
 
 // publishView writes what is different in a view. The channel says when to try again what could
 // not be written; nil: everything was.
-func (p *publishing) publishView(ctx context.Context, view *topomirror.View) (again <-chan time.Time) {
+func (p *publishing) publishView(
+	ctx context.Context,
+	view *topomirror.View,
+) (again <-chan time.Time) {
 	failed := false
 	for _, id := range slices.Sorted(maps.Keys(p.written)) {
 		// What an earlier holder wrote stays until the sources have been heard.
@@ -170,14 +185,28 @@ func (p *publishing) setTopology(ctx context.Context, id, plugin string, text []
 		p.s.noteBehind(ctx, id, nil)
 		return true
 	case ctx.Err() == nil:
-		p.s.log.Error("a topology cannot be shown in the operational tree; it will be tried again", "topology", id, "error", err)
-		p.s.noteBehind(ctx, id, &lateTopology{plugin, began, "its newest state cannot be written: " + err.Error()})
+		p.s.log.Error(
+			"a topology cannot be shown in the operational tree; it will be tried again",
+			"topology",
+			id,
+			"error",
+			err,
+		)
+		p.s.noteBehind(
+			ctx,
+			id,
+			&lateTopology{plugin, began, "its newest state cannot be written: " + err.Error()},
+		)
 	}
 	return false
 }
 
 // seenState says who observes a topology and when it did last.
-func (p *publishing) seenState(id string, observed time.Time, view *topomirror.View) topomirror.Seen {
+func (p *publishing) seenState(
+	id string,
+	observed time.Time,
+	view *topomirror.View,
+) topomirror.Seen {
 	of := p.pulses[id]
 	if of == nil {
 		of = &pulse{}
@@ -185,7 +214,11 @@ func (p *publishing) seenState(id string, observed time.Time, view *topomirror.V
 	}
 	now := p.tree.Now()
 	of.noteObserved(observed, now)
-	seen := topomirror.Seen{Source: view.Sources[id], State: "observing", Observed: observed}
+	seen := topomirror.Seen{
+		Source:   view.Sources[id],
+		State:    "observing",
+		Observed: observed,
+	}
 	switch {
 	case !view.Running[seen.Source]:
 		seen.State = "stopped"
@@ -199,14 +232,24 @@ func (p *publishing) seenState(id string, observed time.Time, view *topomirror.V
 func (p *publishing) noteSeen(ctx context.Context, id string, seen topomirror.Seen) error {
 	at := topologyTree + tree.EscapeKey(id) + "/ctl-topology:"
 	var edits []tree.TextEdit
-	for name, value := range map[string]string{"source": seen.Source, "source-state": seen.State, "observed": topomirror.Instant(seen.Observed)} {
+	for name, value := range map[string]string{
+		"source":       seen.Source,
+		"source-state": seen.State,
+		"observed":     topomirror.Instant(seen.Observed),
+	} {
 		text, err := json.Marshal(value)
 		if err != nil {
 			return err
 		}
-		edits = append(edits, tree.TextEdit{Path: at + name, Value: text, Delete: value == ""})
+		edits = append(edits, tree.TextEdit{
+			Path:   at + name,
+			Value:  text,
+			Delete: value == "",
+		})
 	}
-	return p.tree.Update(ctx, p.schema(), func(d *tree.Draft) error { return d.ApplyText(edits) })
+	return p.tree.Update(ctx, p.schema(), func(d *tree.Draft) error {
+		return d.ApplyText(edits)
+	})
 }
 
 // pulse is how often a source observes. Its times are of this process's clock, but for those
@@ -251,7 +294,10 @@ func (p *pulse) isSilent(now time.Time) bool {
 func (s *Server) mirroredTopologies(ctx context.Context) map[string]publication {
 	out := map[string]publication{}
 	err := s.store.View(ctx, func(sn datastore.Snapshot) error {
-		for e, err := range sn.Range(tree.OperationalNamespace, datastore.RangeOptions{Prefix: topologyTree}) {
+		for e, err := range sn.Range(
+			tree.OperationalNamespace,
+			datastore.RangeOptions{Prefix: topologyTree},
+		) {
 			if err != nil {
 				return err
 			}
@@ -269,7 +315,11 @@ func (s *Server) mirroredTopologies(ctx context.Context) map[string]publication 
 		return nil
 	})
 	if err != nil && ctx.Err() == nil {
-		s.log.Warn("topologies that are not there any more may stay in the operational tree", "error", err)
+		s.log.Warn(
+			"topologies that are not there any more may stay in the operational tree",
+			"error",
+			err,
+		)
 	}
 	return out
 }
@@ -304,9 +354,18 @@ func (s *Server) noteBehind(ctx context.Context, id string, late *lateTopology) 
 		}
 		op = datastore.Put(lateNamespace, id, text)
 	}
-	_, err := s.store.Commit(ctx, datastore.Txn{Ops: []datastore.Op{op}, Volatile: true})
+	_, err := s.store.Commit(ctx, datastore.Txn{
+		Ops:      []datastore.Op{op},
+		Volatile: true,
+	})
 	if err != nil && ctx.Err() == nil {
-		s.log.Warn("it could not be noted whether a topology is behind its source", "topology", id, "error", err)
+		s.log.Warn(
+			"it could not be noted whether a topology is behind its source",
+			"topology",
+			id,
+			"error",
+			err,
+		)
 	}
 }
 
@@ -330,7 +389,12 @@ func (s *Server) sourceBehind(plugin string) string {
 	all := s.lateTopologies()
 	for _, id := range slices.Sorted(maps.Keys(all)) {
 		if l := all[id]; l.Plugin == plugin {
-			return fmt.Sprintf("the topology %s in the operational tree is behind since %s: %s", id, l.Since.UTC().Format(time.RFC3339), l.Reason)
+			return fmt.Sprintf(
+				"the topology %s in the operational tree is behind since %s: %s",
+				id,
+				l.Since.UTC().Format(time.RFC3339),
+				l.Reason,
+			)
 		}
 	}
 	return ""
@@ -338,7 +402,8 @@ func (s *Server) sourceBehind(plugin string) string {
 
 // checkCurrent refuses a read of the operational tree at a path where it is behind its source.
 func (s *Server) checkCurrent(ctx context.Context, path string) error {
-	if !strings.HasPrefix(topologyTree, path) && !strings.HasPrefix(path, topologyTree) || datastore.AsksLocal(ctx) {
+	if !strings.HasPrefix(topologyTree, path) && !strings.HasPrefix(path, topologyTree) ||
+		datastore.AsksLocal(ctx) {
 		return nil
 	}
 	for id, l := range s.lateTopologies() {
@@ -373,7 +438,13 @@ func (m topologyMetrics) Collect(out chan<- prometheus.Metric) {
 		[]string{"topology", "plugin"}, nil)
 	late := m.s.lateTopologies()
 	for _, id := range firstKeys(late) {
-		out <- prometheus.MustNewConstMetric(behind, prometheus.GaugeValue, time.Since(late[id].Since).Seconds(), id, late[id].Plugin)
+		out <- prometheus.MustNewConstMetric(
+			behind,
+			prometheus.GaugeValue,
+			time.Since(late[id].Since).Seconds(),
+			id,
+			late[id].Plugin,
+		)
 	}
 	seen := m.s.topologiesSeen.Load()
 	if seen == nil {
@@ -385,7 +456,14 @@ func (m topologyMetrics) Collect(out chan<- prometheus.Metric) {
 	for _, id := range firstKeys(*seen) {
 		t := (*seen)[id]
 		if !t.Observed.IsZero() {
-			out <- prometheus.MustNewConstMetric(observed, prometheus.GaugeValue, float64(t.Observed.UnixMilli())/1000, id, t.Source, t.State)
+			out <- prometheus.MustNewConstMetric(
+				observed,
+				prometheus.GaugeValue,
+				float64(t.Observed.UnixMilli())/1000,
+				id,
+				t.Source,
+				t.State,
+			)
 		}
 	}
 }

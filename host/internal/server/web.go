@@ -53,7 +53,10 @@ func (s *Server) routeDocuments(ctx context.Context) []openapi.Route {
 	var out []openapi.Route
 	for _, m := range s.plugins.Manifests() {
 		for _, r := range m.Routes {
-			route := openapi.Route{Path: r.Path, Summary: r.Summary}
+			route := openapi.Route{
+				Path:    r.Path,
+				Summary: r.Summary,
+			}
 			req, err := http.NewRequestWithContext(ctx, http.MethodGet, r.Path+"/openapi.json", nil)
 			if err == nil {
 				a := documentWriter{limit: documentBytes}
@@ -107,7 +110,11 @@ func docsHandler(dir string) http.Handler {
 			return
 		}
 		if _, err := os.Stat(dir); err != nil {
-			http.Error(w, "the documentation is not installed beside the programs, in "+dir+"; make docs makes it", http.StatusNotFound)
+			http.Error(
+				w,
+				"the documentation is not installed beside the programs, in "+dir+"; make docs makes it",
+				http.StatusNotFound,
+			)
 			return
 		}
 		name := strings.TrimPrefix(r.URL.Path, docsPath+"/")
@@ -117,7 +124,10 @@ func docsHandler(dir string) http.Handler {
 			return
 		}
 		h := w.Header()
-		h.Set("Content-Security-Policy", "default-src 'self'; style-src 'self' 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
+		h.Set(
+			"Content-Security-Policy",
+			"default-src 'self'; style-src 'self' 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+		)
 		h.Set("Referrer-Policy", "no-referrer")
 		// http.ServeFileFS leads index.html to /docs/ and back
 		http.ServeContent(w, r, path.Base(name), time.Time{}, bytes.NewReader(b))

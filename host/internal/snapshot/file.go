@@ -54,7 +54,12 @@ type Head struct {
 
 // damagedError is the error of a file that is not as it was written.
 func damagedError(file, format string, args ...any) error {
-	return fault.At(fault.Invalid, file, "%s; nothing was changed: use another snapshot", fmt.Sprintf(format, args...))
+	return fault.At(
+		fault.Invalid,
+		file,
+		"%s; nothing was changed: use another snapshot",
+		fmt.Sprintf(format, args...),
+	)
 }
 
 // visit gets the entries of a snapshot; either may be nil.
@@ -71,7 +76,10 @@ func walkSnapshot(file string, in io.Reader, v visit) (head Head, err error) {
 	for n := 0; ; n++ {
 		h, err := archive.Next()
 		if errors.Is(err, io.EOF) {
-			return head, damagedError(file, "the file ends before the list of its hashes: it was not written to the end")
+			return head, damagedError(
+				file,
+				"the file ends before the list of its hashes: it was not written to the end",
+			)
 		}
 		if err != nil {
 			return head, damagedError(file, "the archive cannot be read: %v", err)
@@ -112,10 +120,21 @@ func walkSnapshot(file string, in io.Reader, v visit) (head Head, err error) {
 
 func readHead(file, name string, content []byte) (head Head, err error) {
 	if name != headName || json.Unmarshal(content, &head) != nil || head.Format < 1 {
-		return head, damagedError(file, "it does not begin with %s: it is not a snapshot of ctl", headName)
+		return head, damagedError(
+			file,
+			"it does not begin with %s: it is not a snapshot of ctl",
+			headName,
+		)
 	}
 	if head.Format > format {
-		return head, fault.At(fault.Unsupported, file, "the snapshot was written by release %s in format %d; this release reads %d: install that release, or a later one", head.Version, head.Format, format)
+		return head, fault.At(
+			fault.Unsupported,
+			file,
+			"the snapshot was written by release %s in format %d; this release reads %d: install that release, or a later one",
+			head.Version,
+			head.Format,
+			format,
+		)
 	}
 	return head, nil
 }

@@ -52,7 +52,11 @@ var replaced = []string{"etc", "configuration", "features.yaml", "features.d", "
 // Restore makes the home of the snapshot in file. Everything is checked and written beside
 // first; the parts that are replaced go to a directory of their own in the home. With etcd
 // the datastore must have no data under its prefix.
-func Restore(ctx context.Context, dir, file string, progress func(done, total int64)) (r Result, err error) {
+func Restore(
+	ctx context.Context,
+	dir, file string,
+	progress func(done, total int64),
+) (r Result, err error) {
 	in, err := home.OpenRegular(file)
 	if err != nil {
 		return r, err
@@ -89,7 +93,15 @@ func Restore(ctx context.Context, dir, file string, progress func(done, total in
 }
 
 // fillStage writes the files and the datastore of a snapshot into a directory.
-func fillStage(ctx context.Context, stage home.Dir, file string, in io.ReadSeeker, head Head, total int64, progress func(done, total int64)) error {
+func fillStage(
+	ctx context.Context,
+	stage home.Dir,
+	file string,
+	in io.ReadSeeker,
+	head Head,
+	total int64,
+	progress func(done, total int64),
+) error {
 	if _, err := walkSnapshot(file, in, visit{file: func(name string, mode int64, content []byte) error {
 		at := stage.Path(name)
 		if err := os.MkdirAll(filepath.Dir(at), 0o700); err != nil {
@@ -123,8 +135,23 @@ func fillStage(ctx context.Context, stage home.Dir, file string, in io.ReadSeeke
 
 // loadDatastore makes the datastore. It gets a name of its own from the first controller: what is
 // known of the store before by its name is not of this one.
-func loadDatastore(ctx context.Context, stage home.Dir, settings home.Datastore, file string, in io.ReadSeeker, head Head, total int64, progress func(done, total int64)) (err error) {
-	store, err := open.Empty(ctx, stage, settings, datastore.Revision(head.Revision), slog.New(slog.DiscardHandler))
+func loadDatastore(
+	ctx context.Context,
+	stage home.Dir,
+	settings home.Datastore,
+	file string,
+	in io.ReadSeeker,
+	head Head,
+	total int64,
+	progress func(done, total int64),
+) (err error) {
+	store, err := open.Empty(
+		ctx,
+		stage,
+		settings,
+		datastore.Revision(head.Revision),
+		slog.New(slog.DiscardHandler),
+	)
 	if err != nil {
 		return err
 	}
@@ -149,7 +176,13 @@ func loadDatastore(ctx context.Context, stage home.Dir, settings home.Datastore,
 	if err != nil {
 		return err
 	}
-	_, err = store.Commit(ctx, datastore.Txn{By: "snapshot restore", Ops: []datastore.Op{datastore.Delete(Namespace, IDKey), datastore.Put(Namespace, RestoredKey, text)}})
+	_, err = store.Commit(
+		ctx,
+		datastore.Txn{
+			By:  "snapshot restore",
+			Ops: []datastore.Op{datastore.Delete(Namespace, IDKey), datastore.Put(Namespace, RestoredKey, text)},
+		},
+	)
 	return err
 }
 
@@ -177,7 +210,9 @@ func swapHome(h *home.Home, stage home.Dir) (aside string, err error) {
 	if err := h.BeginRestore(); err != nil {
 		return "", err
 	}
-	if in, err := os.ReadDir(h.Data()); err == nil && len(in) == 1 && in[0].Name() == "ctld.lock" { // the home was empty
+	if in, err := os.ReadDir(h.Data()); err == nil &&
+		len(in) == 1 &&
+		in[0].Name() == "ctld.lock" { // the home was empty
 		if err := os.RemoveAll(h.Data()); err != nil {
 			return "", err
 		}

@@ -40,7 +40,9 @@ func isKept(name string) bool {
 	case "features.yaml", "data/features.shipped", "data/format", "data/ssh_host_key":
 		return true
 	}
-	return strings.HasPrefix(name, "etc/") || strings.HasPrefix(name, "configuration/ssl/") || strings.HasPrefix(name, "features.d/")
+	return strings.HasPrefix(name, "etc/") ||
+		strings.HasPrefix(name, "configuration/ssl/") ||
+		strings.HasPrefix(name, "features.d/")
 }
 
 // held is a file of the home in memory.
@@ -68,7 +70,9 @@ func Save(ctx context.Context, s Source, w io.Writer, progress func(done, total 
 			if err != nil {
 				return err
 			}
-			if !maps.EqualFunc(before, now, func(a, b held) bool { return a.mode == b.mode && bytes.Equal(a.content, b.content) }) {
+			if !maps.EqualFunc(before, now, func(a, b held) bool {
+				return a.mode == b.mode && bytes.Equal(a.content, b.content)
+			}) {
 				return errChanged
 			}
 			return writeArchive(ctx, s, sn, now, w, progress)
@@ -77,11 +81,22 @@ func Save(ctx context.Context, s Source, w io.Writer, progress func(done, total 
 			return err
 		}
 	}
-	return fault.New(fault.InUse, "the files in %s changed during the snapshot; repeat it when they are not being edited", s.Dir)
+	return fault.New(
+		fault.InUse,
+		"the files in %s changed during the snapshot; repeat it when they are not being edited",
+		s.Dir,
+	)
 }
 
 // writeArchive writes the archive.
-func writeArchive(ctx context.Context, s Source, sn datastore.Snapshot, files map[string]held, out io.Writer, progress func(done, total int64)) error {
+func writeArchive(
+	ctx context.Context,
+	s Source,
+	sn datastore.Snapshot,
+	files map[string]held,
+	out io.Writer,
+	progress func(done, total int64),
+) error {
 	total := int64(0)
 	if err := eachLastingEntry(ctx, sn, func(ns string, e datastore.Entry) error {
 		total += int64(len(ns) + len(e.Key) + len(e.Value))
@@ -89,7 +104,13 @@ func writeArchive(ctx context.Context, s Source, sn datastore.Snapshot, files ma
 	}); err != nil {
 		return err
 	}
-	head := Head{Format: format, Version: s.Version, Node: s.Node, Time: time.Now().UTC(), Revision: uint64(sn.Revision())}
+	head := Head{
+		Format:   format,
+		Version:  s.Version,
+		Node:     s.Node,
+		Time:     time.Now().UTC(),
+		Revision: uint64(sn.Revision()),
+	}
 	w := &writer{tar.NewWriter(out), head.Time.Truncate(time.Second), map[string]string{}}
 	text, err := json.MarshalIndent(head, "", "  ")
 	if err == nil {
@@ -163,7 +184,12 @@ func readHomeFiles(dir home.Dir) (map[string]held, error) {
 			return nil //nolint:nilerr // a link to nothing, a socket
 		}
 		if size += int(min(info.Size(), maxFiles+1)); size > maxFiles {
-			return fault.At(fault.TooBig, at, "the files of the home are larger than %d MiB: move what does not belong there away", maxFiles>>20)
+			return fault.At(
+				fault.TooBig,
+				at,
+				"the files of the home are larger than %d MiB: move what does not belong there away",
+				maxFiles>>20,
+			)
 		}
 		content, err := os.ReadFile(at)
 		if err != nil {
@@ -186,7 +212,13 @@ type writer struct {
 }
 
 func (w *writer) addFile(name string, mode fs.FileMode, content []byte) error {
-	err := w.tar.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: name, Mode: int64(mode), Size: int64(len(content)), ModTime: w.at})
+	err := w.tar.WriteHeader(&tar.Header{
+		Typeflag: tar.TypeReg,
+		Name:     name,
+		Mode:     int64(mode),
+		Size:     int64(len(content)),
+		ModTime:  w.at,
+	})
 	if err == nil {
 		_, err = w.tar.Write(content)
 	}

@@ -20,7 +20,11 @@ const observed = "operational-tree"
 
 // eachLastingEntry calls f for every entry that a snapshot has: not for roles and nodes, which are
 // those of processes that run, and not for what was observed of devices.
-func eachLastingEntry(ctx context.Context, sn datastore.Snapshot, f func(ns string, e datastore.Entry) error) error {
+func eachLastingEntry(
+	ctx context.Context,
+	sn datastore.Snapshot,
+	f func(ns string, e datastore.Entry) error,
+) error {
 	for ns, err := range sn.Namespaces() {
 		if err != nil {
 			return err
@@ -99,7 +103,10 @@ func (b *batch) flush() error {
 	if len(b.ops) == 0 {
 		return nil
 	}
-	_, err := b.store.Commit(b.ctx, datastore.Txn{Ops: b.ops, By: "snapshot restore"})
+	_, err := b.store.Commit(b.ctx, datastore.Txn{
+		Ops: b.ops,
+		By:  "snapshot restore",
+	})
 	b.ops, b.bytes = nil, 0
 	return err
 }

@@ -38,7 +38,11 @@ func newAssets() assets {
 			panic(err)
 		}
 		sum := sha256.Sum256(data)
-		a := asset{plain: data, etag: `"` + hex.EncodeToString(sum[:12]) + `"`, media: mime.TypeByExtension(path.Ext(e.Name()))}
+		a := asset{
+			plain: data,
+			etag:  `"` + hex.EncodeToString(sum[:12]) + `"`,
+			media: mime.TypeByExtension(path.Ext(e.Name())),
+		}
 		if strings.HasSuffix(e.Name(), ".js") {
 			a.media = "text/javascript; charset=utf-8"
 		}

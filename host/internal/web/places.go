@@ -41,12 +41,20 @@ func (o Options) servePlaces(w http.ResponseWriter, r *http.Request) {
 	}
 	text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxPlaces))
 	if err != nil {
-		http.Error(w, "the places of one topology have at most 256 KiB: "+err.Error(), http.StatusRequestEntityTooLarge)
+		http.Error(
+			w,
+			"the places of one topology have at most 256 KiB: "+err.Error(),
+			http.StatusRequestEntityTooLarge,
+		)
 		return
 	}
 	var all map[string]place
 	if err := json.Unmarshal(text, &all); err != nil {
-		http.Error(w, `the body is not of the form {"NODE": {"x": 1, "y": 2}}: `+err.Error(), http.StatusBadRequest)
+		http.Error(
+			w,
+			`the body is not of the form {"NODE": {"x": 1, "y": 2}}: `+err.Error(),
+			http.StatusBadRequest,
+		)
 		return
 	}
 	answerValue(w, nil, o.storePlaces(r.Context(), mine, key, all))

@@ -44,7 +44,14 @@ func listModules(set *yang.Set, shown func(string) bool) []module {
 		if !m.Implemented || !shown(m.Name) {
 			continue
 		}
-		v := module{Name: m.Name, Revision: m.Revision, Namespace: m.Namespace, Description: m.Description, Source: m.Source, Text: m.Text}
+		v := module{
+			Name:        m.Name,
+			Revision:    m.Revision,
+			Namespace:   m.Namespace,
+			Description: m.Description,
+			Source:      m.Source,
+			Text:        m.Text,
+		}
 		for _, n := range m.Data {
 			v.Data = append(v.Data, nodeTree(n, deepest, true))
 		}
@@ -52,13 +59,24 @@ func listModules(set *yang.Set, shown func(string) bool) []module {
 			v.Notices = append(v.Notices, nodeTree(n, deepest, false))
 		}
 		for _, r := range m.RPCs {
-			rpc := node{Name: r.Name, Kind: "rpc", Description: r.Description}
+			rpc := node{
+				Name:        r.Name,
+				Kind:        "rpc",
+				Description: r.Description,
+			}
 			for _, io := range []struct {
 				name string
 				n    *yang.Node
 			}{{"input", r.Input}, {"output", r.Output}} {
 				if io.n != nil && len(io.n.Members()) > 0 {
-					rpc.Children = append(rpc.Children, node{Name: io.name, Kind: io.name, Children: childNodes(io.n, deepest, false)})
+					rpc.Children = append(
+						rpc.Children,
+						node{
+							Name:     io.name,
+							Kind:     io.name,
+							Children: childNodes(io.n, deepest, false),
+						},
+					)
 				}
 			}
 			v.RPCs = append(v.RPCs, rpc)
@@ -71,7 +89,15 @@ func listModules(set *yang.Set, shown func(string) bool) []module {
 // nodeTree shows a node and what is below it; stored says that it is data of a datastore,
 // which alone is either configuration or state.
 func nodeTree(n *yang.Node, depth int, stored bool) node {
-	v := node{Name: n.Name, Kind: n.Kind.String(), Default: strings.Join(n.Default, ", "), Mandatory: n.Mandatory, ReadOnly: stored && !n.Config, Secret: n.Secret(), Description: n.Description}
+	v := node{
+		Name:        n.Name,
+		Kind:        n.Kind.String(),
+		Default:     strings.Join(n.Default, ", "),
+		Mandatory:   n.Mandatory,
+		ReadOnly:    stored && !n.Config,
+		Secret:      n.Secret(),
+		Description: n.Description,
+	}
 	for _, k := range n.Keys {
 		v.Keys = append(v.Keys, k.Name)
 	}

@@ -37,20 +37,35 @@ var Paths = [...]string{"/web", "/apidoc", "/yangui"}
 func New(o Options) http.Handler {
 	m := http.NewServeMux()
 	files := newAssets()
-	m.HandleFunc("GET /{$}", func(w http.ResponseWriter, r *http.Request) { files.serveAsset(w, r, "index.html") })
-	m.HandleFunc("GET /login", func(w http.ResponseWriter, r *http.Request) { files.serveAsset(w, r, "index.html") })
-	m.HandleFunc("GET /web/static/{file}", func(w http.ResponseWriter, r *http.Request) { files.serveAsset(w, r, r.PathValue("file")) })
+	m.HandleFunc("GET /{$}", func(w http.ResponseWriter, r *http.Request) {
+		files.serveAsset(w, r, "index.html")
+	})
+	m.HandleFunc("GET /login", func(w http.ResponseWriter, r *http.Request) {
+		files.serveAsset(w, r, "index.html")
+	})
+	m.HandleFunc("GET /web/static/{file}", func(w http.ResponseWriter, r *http.Request) {
+		files.serveAsset(w, r, r.PathValue("file"))
+	})
 	m.HandleFunc("GET /web/places/{topology}", o.servePlaces)
 	m.HandleFunc("PUT /web/places/{topology}", o.servePlaces)
 	m.HandleFunc("/web", http.NotFound) // else the mux leads to /web/, which comes back as /web
 	// Access control has taken a trailing slash away already: both forms lead to the page.
-	for from, to := range map[string]string{"apidoc": "/#/api", "yangui": "/#/yang"} {
-		lead := func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, to, http.StatusSeeOther) }
+	for from, to := range map[string]string{
+		"apidoc": "/#/api",
+		"yangui": "/#/yang",
+	} {
+		lead := func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, to, http.StatusSeeOther)
+		}
 		m.HandleFunc("GET /"+from, lead)
 		m.HandleFunc("GET /"+from+"/{$}", lead)
 	}
-	m.HandleFunc("GET /apidoc/openapi.json", func(w http.ResponseWriter, r *http.Request) { o.serveDocument(w, r, "", false) })
-	m.HandleFunc("GET /apidoc/openapi.yaml", func(w http.ResponseWriter, r *http.Request) { o.serveDocument(w, r, "", true) })
+	m.HandleFunc("GET /apidoc/openapi.json", func(w http.ResponseWriter, r *http.Request) {
+		o.serveDocument(w, r, "", false)
+	})
+	m.HandleFunc("GET /apidoc/openapi.yaml", func(w http.ResponseWriter, r *http.Request) {
+		o.serveDocument(w, r, "", true)
+	})
 	m.HandleFunc("GET /apidoc/modules/{file}", func(w http.ResponseWriter, r *http.Request) {
 		name, isYAML := strings.CutSuffix(r.PathValue("file"), ".yaml")
 		if !isYAML {
@@ -62,13 +77,22 @@ func New(o Options) http.Handler {
 		}
 		o.serveDocument(w, r, name, isYAML)
 	})
-	m.HandleFunc("GET /yangui/schema.json", func(w http.ResponseWriter, _ *http.Request) { replyJSON(w, listModules(o.Schema(), o.Shown)) })
+	m.HandleFunc("GET /yangui/schema.json", func(w http.ResponseWriter, _ *http.Request) {
+		replyJSON(w, listModules(o.Schema(), o.Shown))
+	})
 	return withPageHeaders(m)
 }
 
 // serveDocument answers the OpenAPI document of everything or of one module.
 func (o Options) serveDocument(w http.ResponseWriter, r *http.Request, module string, asYAML bool) {
-	in := openapi.Input{Set: o.Schema(), Title: "ctl", Version: o.Version, Streams: o.Streams(), Include: o.Shown, Module: module}
+	in := openapi.Input{
+		Set:     o.Schema(),
+		Title:   "ctl",
+		Version: o.Version,
+		Streams: o.Streams(),
+		Include: o.Shown,
+		Module:  module,
+	}
 	if o.Routes != nil && module == "" {
 		in.Routes = o.Routes(r.Context())
 	}

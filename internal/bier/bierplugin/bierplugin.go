@@ -23,9 +23,19 @@ var shared embed.FS
 
 // Options are what a plugin serves: files holds its plugin.yaml and yang/, carried names
 // further modules, which package yang has.
-func Options(files fs.FS, start func(context.Context, *sdk.Env) (*sdk.Plugin, error), list []commands.Command, carried ...string) sdk.Options {
+func Options(
+	files fs.FS,
+	start func(context.Context, *sdk.Env) (*sdk.Plugin, error),
+	list []commands.Command,
+	carried ...string,
+) sdk.Options {
 	manifest, _ := fs.ReadFile(files, "plugin.yaml") // its absence is reported as an empty manifest
-	return sdk.Options{Manifest: manifest, YANG: layers{files, shared, only{yang.Modules(), carried}}, New: start, Commands: list}
+	return sdk.Options{
+		Manifest: manifest,
+		YANG:     layers{files, shared, only{yang.Modules(), carried}},
+		New:      start,
+		Commands: list,
+	}
 }
 
 // Health is the health of a plugin some of whose records cannot be read.
@@ -34,7 +44,10 @@ func Health(broken map[string]error) sdk.Health {
 		return sdk.Health{State: sdk.Healthy}
 	}
 	first := slices.Min(slices.Collect(maps.Keys(broken)))
-	return sdk.Health{State: sdk.Degraded, Reason: broken[first].Error() + "; it is kept as it is"}
+	return sdk.Health{
+		State:  sdk.Degraded,
+		Reason: broken[first].Error() + "; it is kept as it is",
+	}
 }
 
 // Stop returns the function that ends a plugin: it calls cancel and waits for the
@@ -59,7 +72,9 @@ const maxCompletions = 200
 // Complete returns the names that begin with prefix, each once.
 func Complete(names iter.Seq[string], prefix string) (out []string) {
 	for name := range names {
-		if strings.HasPrefix(name, prefix) && len(out) < maxCompletions && !slices.Contains(out, name) {
+		if strings.HasPrefix(name, prefix) &&
+			len(out) < maxCompletions &&
+			!slices.Contains(out, name) {
 			out = append(out, name)
 		}
 	}

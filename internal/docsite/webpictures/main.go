@@ -27,7 +27,11 @@ func main() {
 
 // takePagePictures logs in at a controller of the lab and writes a picture of each page.
 func takePagePictures(browser, at, dir string) error {
-	allocated, end := chromedp.NewExecAllocator(context.Background(), append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]), chromedp.ExecPath(browser), chromedp.NoSandbox)...)
+	allocated, end := chromedp.NewExecAllocator(context.Background(), append(
+		slices.Clone(chromedp.DefaultExecAllocatorOptions[:]),
+		chromedp.ExecPath(browser),
+		chromedp.NoSandbox,
+	)...)
 	defer end()
 	// of events that it does not know
 	page, closed := chromedp.NewContext(allocated, chromedp.WithErrorf(func(string, ...any) {}))
@@ -37,7 +41,10 @@ func takePagePictures(browser, at, dir string) error {
 	steps := chromedp.Tasks{chromedp.EmulateViewport(1280, 900), chromedp.Navigate(at + "/"), chromedp.WaitVisible(`.login`), chromedp.SetValue(`input[name=user]`, "admin"),
 		chromedp.SetValue(`input[name=password]`, "admin"), chromedp.Click(`.login button`), chromedp.WaitVisible(`header nav`)}
 	pictures := map[string][]byte{}
-	for name, path := range map[string]string{"map": "/#/map", "explorer": "/#/api/POST%20%2Frestconf%2Foperations%2Fvlan%3Aadd-vlan-and-set-ports"} {
+	for name, path := range map[string]string{
+		"map":      "/#/map",
+		"explorer": "/#/api/POST%20%2Frestconf%2Foperations%2Fvlan%3Aadd-vlan-and-set-ports",
+	} {
 		// the map is drawn
 		steps = append(steps, chromedp.Navigate(at+path), chromedp.WaitVisible(`main h1`), chromedp.WaitNotPresent(`.skeleton`), chromedp.Sleep(time.Second),
 			chromedp.ActionFunc(func(ctx context.Context) error {

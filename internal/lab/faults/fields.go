@@ -18,12 +18,22 @@ type field struct {
 }
 
 func (s *Set) fields() []field {
-	flag := func(name string, p *bool) field { return field{name: name, flag: p} }
+	flag := func(name string, p *bool) field {
+		return field{
+			name: name,
+			flag: p,
+		}
+	}
 	status := func(name string, p *snmpwire.Status) field {
 		return newWordField(name, p, snmpwire.Status.String, snmpwire.ParseStatus)
 	}
 	return []field{
-		flag("silent", &s.Silent), newNumberField("loss", &s.Loss, 100), newWordField("delay", &s.Delay, time.Duration.String, parseDelay), flag("duplicate", &s.Duplicate),
+		flag("silent", &s.Silent), newNumberField("loss", &s.Loss, 100), newWordField(
+			"delay",
+			&s.Delay,
+			time.Duration.String,
+			parseDelay,
+		), flag("duplicate", &s.Duplicate),
 		newNumberField("toobig", &s.TooBig, 1<<16), flag("wrongid", &s.WrongID), flag("loop", &s.Loop), flag("back", &s.Back),
 		flag("wrongtype", &s.WrongType), newSubtreesField("missing", &s.Missing), newSubtreesField("within", &s.Within), flag("truncate", &s.Truncate), flag("garbage", &s.Garbage),
 		flag("huge", &s.Huge), flag("nobulk", &s.NoBulk), status("status", &s.Status), status("setstatus", &s.SetStatus),
@@ -32,7 +42,12 @@ func (s *Set) fields() []field {
 }
 
 // newWordField is a field of one value, whose zero is the one that is not set.
-func newWordField[T comparable](name string, p *T, show func(T) string, parse func(string) (T, error)) field {
+func newWordField[T comparable](
+	name string,
+	p *T,
+	show func(T) string,
+	parse func(string) (T, error),
+) field {
 	return field{name, nil, func() string {
 		var none T
 		if *p == none {

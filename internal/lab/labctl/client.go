@@ -23,26 +23,78 @@ func clientCommands(control *string) []*cobra.Command {
 		return clientCommand(control, use, short, args, method, path, keys...)
 	}
 	return []*cobra.Command{
-		sub("link A B up|down", "cut or mend the links between two switches", 3, "POST", "/link", "a", "b", "state"),
-		sub("fault SWITCH|all FAULTS", "make a switch misbehave, as loss=20,delay=100ms; none heals it", 2, "POST", "/fault", "switch", "faults"),
+		sub(
+			"link A B up|down",
+			"cut or mend the links between two switches",
+			3,
+			"POST",
+			"/link",
+			"a",
+			"b",
+			"state",
+		),
+		sub(
+			"fault SWITCH|all FAULTS",
+			"make a switch misbehave, as loss=20,delay=100ms; none heals it",
+			2,
+			"POST",
+			"/fault",
+			"switch",
+			"faults",
+		),
 		sub("restart SWITCH", "switch it off and on", 1, "POST", "/restart", "switch"),
 		sub("trap SWITCH OID", "send a notification", 2, "POST", "/trap", "switch", "oid"),
-		sub("traps-to TARGET", "send all traps to [KIND:]IP:PORT from now on, kinds as for --trap-to", 1, "POST", "/traps-to", "target"),
-		sub("traffic SWITCH PORT BITS ERRORS", "let so many bits a second pass a port, and so many faulty frames a second", 4, "POST", "/traffic", "switch", "port", "bits", "errors"),
+		sub(
+			"traps-to TARGET",
+			"send all traps to [KIND:]IP:PORT from now on, kinds as for --trap-to",
+			1,
+			"POST",
+			"/traps-to",
+			"target",
+		),
+		sub(
+			"traffic SWITCH PORT BITS ERRORS",
+			"let so many bits a second pass a port, and so many faulty frames a second",
+			4,
+			"POST",
+			"/traffic",
+			"switch",
+			"port",
+			"bits",
+			"errors",
+		),
 		sub("links", "print the links as JSON", 0, "GET", "/links"),
 		sub("switches", "print the switches as JSON", 0, "GET", "/switches"),
 	}
 }
 
 // clientCommand makes a request of its arguments, which are the keys of its query.
-func clientCommand(control *string, use, short string, args int, method, path string, keys ...string) *cobra.Command {
-	return &cobra.Command{Use: use, Short: short, Args: cobra.ExactArgs(args), SilenceUsage: true, RunE: func(cmd *cobra.Command, args []string) error {
-		q := url.Values{}
-		for i, k := range keys {
-			q.Set(k, args[i])
-		}
-		return callControl(cmd.Context(), cmd.OutOrStdout(), *control, method, path+"?"+q.Encode())
-	}}
+func clientCommand(
+	control *string,
+	use, short string,
+	args int,
+	method, path string,
+	keys ...string,
+) *cobra.Command {
+	return &cobra.Command{
+		Use:          use,
+		Short:        short,
+		Args:         cobra.ExactArgs(args),
+		SilenceUsage: true,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			q := url.Values{}
+			for i, k := range keys {
+				q.Set(k, args[i])
+			}
+			return callControl(
+				cmd.Context(),
+				cmd.OutOrStdout(),
+				*control,
+				method,
+				path+"?"+q.Encode(),
+			)
+		},
+	}
 }
 
 // callControl makes one request to the control socket and prints its answer.

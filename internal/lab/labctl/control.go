@@ -78,8 +78,12 @@ func newControlHandler(n *network.Network) http.Handler {
 		}
 		return nil
 	})
-	change("/restart", func(get func(string) string) error { return n.Restart(get("switch")) })
-	change("/trap", func(get func(string) string) error { return n.Trap(get("switch"), get("oid")) })
+	change("/restart", func(get func(string) string) error {
+		return n.Restart(get("switch"))
+	})
+	change("/trap", func(get func(string) string) error {
+		return n.Trap(get("switch"), get("oid"))
+	})
 	change("/traffic", func(get func(string) string) error {
 		node, err := n.Node(get("switch"))
 		if err != nil {

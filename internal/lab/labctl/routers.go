@@ -40,8 +40,12 @@ func routersCommand(control *string) *cobra.Command {
 		Long: "Runs BIER routers r1, r2, … until SIGTERM or SIGINT, and prints one line when they listen: first those with\n" +
 			"NETCONF and ietf-bier of 2016-07-23, then those with the later draft, then those with a command line. User and\n" +
 			"password are lab. Change them with `ctl-lab router`.",
-		Args: cobra.NoArgs, SilenceUsage: true, SilenceErrors: true,
-		RunE: func(cmd *cobra.Command, _ []string) error { return runRouters(cmd, f, *control) },
+		Args:          cobra.NoArgs,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return runRouters(cmd, f, *control)
+		},
 	}
 	p := cmd.Flags()
 	p.IntVar(&f.netconf, "netconf", 4, "routers with ietf-bier of 2016-07-23")
@@ -50,7 +54,12 @@ func routersCommand(control *string) *cobra.Command {
 	p.IntVar(&f.basePort, "base-port", 0, "first TCP port; 0 is any free ones")
 	p.StringVar(&f.listen, "listen", "127.0.0.1", "loopback address")
 	p.StringVar(&f.list, "list", "", "write the routers here as JSON, atomically")
-	p.StringSliceVar(&f.leave, "leave", nil, "capabilities that they lack: candidate, confirmed-commit, rollback-on-error, notifications, interleave, base:1.1")
+	p.StringSliceVar(
+		&f.leave,
+		"leave",
+		nil,
+		"capabilities that they lack: candidate, confirmed-commit, rollback-on-error, notifications, interleave, base:1.1",
+	)
 	p.BoolVar(&f.untilEOF, "until-eof", false, "end when standard input closes, too")
 	p.BoolVar(&f.asJSON, "json", false, "print the ready line as JSON")
 	return cmd
@@ -58,16 +67,50 @@ func routersCommand(control *string) *cobra.Command {
 
 // routerCommand changes routers that run, by their control socket.
 func routerCommand(control *string) *cobra.Command {
-	cmd := &cobra.Command{Use: "router", Short: "look at simulated routers that run, and make them misbehave"}
+	cmd := &cobra.Command{
+		Use:   "router",
+		Short: "look at simulated routers that run, and make them misbehave",
+	}
 	sub := func(use, short string, args int, method, path string, keys ...string) {
 		cmd.AddCommand(clientCommand(control, use, short, args, method, path, keys...))
 	}
 	sub("list", "print the routers as JSON, with what they were asked", 0, "GET", "/routers")
 	sub("config ROUTER", "print what a router holds", 1, "GET", "/config", "router")
-	sub("power ROUTER on|off|drop|new-key", "switch a router off or on, cut its sessions, or give it another host key", 2, "POST", "/power", "router", "state")
-	sub("wipe ROUTER", "take its BIER configuration away, as another operator does", 1, "POST", "/wipe", "router")
-	sub("refuse ROUTER OPERATION|none", "have a router refuse an operation (edit-config, commit, lock, …)", 2, "POST", "/refuse", "router", "operation")
-	sub("collision ROUTER BFR-ID", "have a router report a bfr-id-collision", 2, "POST", "/collision", "router", "bfr-id")
+	sub(
+		"power ROUTER on|off|drop|new-key",
+		"switch a router off or on, cut its sessions, or give it another host key",
+		2,
+		"POST",
+		"/power",
+		"router",
+		"state",
+	)
+	sub(
+		"wipe ROUTER",
+		"take its BIER configuration away, as another operator does",
+		1,
+		"POST",
+		"/wipe",
+		"router",
+	)
+	sub(
+		"refuse ROUTER OPERATION|none",
+		"have a router refuse an operation (edit-config, commit, lock, …)",
+		2,
+		"POST",
+		"/refuse",
+		"router",
+		"operation",
+	)
+	sub(
+		"collision ROUTER BFR-ID",
+		"have a router report a bfr-id-collision",
+		2,
+		"POST",
+		"/collision",
+		"router",
+		"bfr-id",
+	)
 	return cmd
 }
 
@@ -100,7 +143,15 @@ type routerView struct {
 }
 
 func (s *simulated) describeRouter() routerView {
-	v := routerView{Name: s.name, Kind: s.kind, Host: s.Host(), Port: s.Port(), User: "lab", Password: "lab", HostKey: s.HostKey()}
+	v := routerView{
+		Name:     s.name,
+		Kind:     s.kind,
+		Host:     s.Host(),
+		Port:     s.Port(),
+		User:     "lab",
+		Password: "lab",
+		HostKey:  s.HostKey(),
+	}
 	if s.netconf != nil {
 		v.Asked = s.netconf.Counts()
 	} else {
@@ -112,18 +163,33 @@ func (s *simulated) describeRouter() routerView {
 func (f *routerFlags) startRouters() (all []*simulated, err error) {
 	total := f.netconf + f.later + f.cli
 	if f.netconf < 0 || f.later < 0 || f.cli < 0 || total < 1 || total > maxRouters {
-		return nil, fmt.Errorf("--netconf %d --rfc8349 %d --cli %d: 1 to %d routers belong here", f.netconf, f.later, f.cli, maxRouters)
+		return nil, fmt.Errorf(
+			"--netconf %d --rfc8349 %d --cli %d: 1 to %d routers belong here",
+			f.netconf,
+			f.later,
+			f.cli,
+			maxRouters,
+		)
 	}
 	if a, err := netip.ParseAddr(f.listen); err != nil || !a.IsLoopback() {
 		return nil, fmt.Errorf("--listen %.40q: a loopback address belongs here", f.listen)
 	}
-	known := map[string]string{"candidate": netconf.Candidate, "confirmed-commit": netconf.ConfirmedCommit, "rollback-on-error": netconf.RollbackOnError,
-		"notifications": netconf.Notifications, "interleave": netconf.Interleave, "base:1.1": netconf.Base11}
+	known := map[string]string{
+		"candidate":         netconf.Candidate,
+		"confirmed-commit":  netconf.ConfirmedCommit,
+		"rollback-on-error": netconf.RollbackOnError,
+		"notifications":     netconf.Notifications,
+		"interleave":        netconf.Interleave,
+		"base:1.1":          netconf.Base11,
+	}
 	o := simrouter.Options{}
 	for _, l := range f.leave {
 		uri, ok := known[l]
 		if !ok {
-			return nil, fmt.Errorf("--leave %.40q: one of candidate, confirmed-commit, rollback-on-error, notifications, interleave, base:1.1 belongs here", l)
+			return nil, fmt.Errorf(
+				"--leave %.40q: one of candidate, confirmed-commit, rollback-on-error, notifications, interleave, base:1.1 belongs here",
+				l,
+			)
 		}
 		o.Leave, o.Base10 = append(o.Leave, uri), o.Base10 || l == "base:1.1"
 	}
@@ -186,7 +252,10 @@ func runRouters(cmd *cobra.Command, f routerFlags, control string) error {
 	}
 	return serveUntilEnd(cmd, control, routerHandler(all), f.untilEOF, func() error {
 		if f.asJSON {
-			return json.NewEncoder(cmd.OutOrStdout()).Encode(map[string]any{"routers": describeRouters(all), "control": control})
+			return json.NewEncoder(cmd.OutOrStdout()).Encode(map[string]any{
+				"routers": describeRouters(all),
+				"control": control,
+			})
 		}
 		_, err := fmt.Fprintf(cmd.OutOrStdout(), "ready %d routers\n", len(all))
 		return err
@@ -205,13 +274,21 @@ func describeRouters(all []*simulated) []routerView {
 // /wipe, /refuse, /collision with parameters in the query.
 func routerHandler(all []*simulated) http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /routers", func(w http.ResponseWriter, _ *http.Request) { writeJSON(w, describeRouters(all)) })
+	mux.HandleFunc("GET /routers", func(w http.ResponseWriter, _ *http.Request) {
+		writeJSON(w, describeRouters(all))
+	})
 	on := func(pattern string, do func(s *simulated, get func(string) string) (string, error)) {
 		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 			get := r.URL.Query().Get
-			i := slices.IndexFunc(all, func(s *simulated) bool { return s.name == get("router") })
+			i := slices.IndexFunc(all, func(s *simulated) bool {
+				return s.name == get("router")
+			})
 			if i < 0 {
-				http.Error(w, fmt.Sprintf("no router %.40q: they are r1 to r%d", get("router"), len(all)), http.StatusBadRequest)
+				http.Error(
+					w,
+					fmt.Sprintf("no router %.40q: they are r1 to r%d", get("router"), len(all)),
+					http.StatusBadRequest,
+				)
 				return
 			}
 			text, err := do(all[i], get)
@@ -222,9 +299,15 @@ func routerHandler(all []*simulated) http.Handler {
 			fmt.Fprint(w, text)
 		})
 	}
-	on("GET /config", func(s *simulated, _ func(string) string) (string, error) { return s.configText(), nil })
-	on("POST /power", func(s *simulated, get func(string) string) (string, error) { return "", s.switchPower(get("state")) })
-	on("POST /wipe", func(s *simulated, _ func(string) string) (string, error) { return "", s.wipeConfig() })
+	on("GET /config", func(s *simulated, _ func(string) string) (string, error) {
+		return s.configText(), nil
+	})
+	on("POST /power", func(s *simulated, get func(string) string) (string, error) {
+		return "", s.switchPower(get("state"))
+	})
+	on("POST /wipe", func(s *simulated, _ func(string) string) (string, error) {
+		return "", s.wipeConfig()
+	})
 	on("POST /refuse", func(s *simulated, get func(string) string) (string, error) {
 		if s.netconf == nil {
 			return "", fmt.Errorf("router %s has no NETCONF", s.name)

@@ -53,14 +53,25 @@ func runNetwork(cmd *cobra.Command, f flags) error {
 		if f.asJSON {
 			return json.NewEncoder(cmd.OutOrStdout()).Encode(r)
 		}
-		_, err := fmt.Fprintf(cmd.OutOrStdout(), "ready %d switches, %d links\n", r.Switches, r.Links)
+		_, err := fmt.Fprintf(
+			cmd.OutOrStdout(),
+			"ready %d switches, %d links\n",
+			r.Switches,
+			r.Links,
+		)
 		return err
 	})
 }
 
 // serveUntilEnd opens the control socket, if one is wanted, says that the lab is ready, and
 // waits for the end of the context or of the input.
-func serveUntilEnd(cmd *cobra.Command, control string, h http.Handler, untilEOF bool, ready func() error) error {
+func serveUntilEnd(
+	cmd *cobra.Command,
+	control string,
+	h http.Handler,
+	untilEOF bool,
+	ready func() error,
+) error {
 	ctx, cancel := context.WithCancel(cmd.Context())
 	defer cancel()
 	if control != "" {
@@ -98,7 +109,12 @@ func serveControl(path string, h http.Handler) (func(), error) {
 		l.Close()
 		return nil, fmt.Errorf("--control: %w", err)
 	}
-	srv := &http.Server{Handler: h, ReadTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second, MaxHeaderBytes: 1 << 14}
+	srv := &http.Server{
+		Handler:        h,
+		ReadTimeout:    10 * time.Second,
+		WriteTimeout:   30 * time.Second,
+		MaxHeaderBytes: 1 << 14,
+	}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

@@ -31,7 +31,10 @@ func (n *Network) CSV() []byte {
 			row[16], row[17] = "telnet", strconv.Itoa(node.CLIPort)
 		}
 		if n.opts.V3 {
-			copy(row[7:], []string{"v3", userName, authProtocol.String(), authPassword, privProtocol.String(), privPassword, "", ""})
+			copy(
+				row[7:],
+				[]string{"v3", userName, authProtocol.String(), authPassword, privProtocol.String(), privPassword, "", ""},
+			)
 			row[2] = ""
 		}
 		_ = w.Write(row)

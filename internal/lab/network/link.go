@@ -32,9 +32,18 @@ func (n *Network) wireCables(p plan) error {
 	for _, pr := range p.links {
 		used[pr.a]++
 		used[pr.b]++
-		l := &cable{a: n.nodes[pr.a], b: n.nodes[pr.b], aPort: used[pr.a], bPort: used[pr.b]}
+		l := &cable{
+			a:     n.nodes[pr.a],
+			b:     n.nodes[pr.b],
+			aPort: used[pr.a],
+			bPort: used[pr.b],
+		}
 		if max(l.aPort, l.bPort) > n.opts.Ports {
-			return fmt.Errorf("topology %s: a switch needs more than %d ports; ask for more ports", n.opts.Topology, n.opts.Ports)
+			return fmt.Errorf(
+				"topology %s: a switch needs more than %d ports; ask for more ports",
+				n.opts.Topology,
+				n.opts.Ports,
+			)
 		}
 		l.a.byPort[l.aPort], l.b.byPort[l.bPort] = l, l
 		n.links = append(n.links, l)
@@ -94,7 +103,9 @@ func (n *Network) portChanged(node *Node, port int) {
 	defer n.mu.Unlock()
 	if l := node.byPort[port]; l != nil {
 		n.refreshCable(l)
-	} else if slices.ContainsFunc(node.Hosts, func(h Host) bool { return h.Port == port }) {
+	} else if slices.ContainsFunc(node.Hosts, func(h Host) bool {
+		return h.Port == port
+	}) {
 		n.linkTrap(node, port, node.Up(port))
 	}
 	n.converge()

@@ -64,7 +64,12 @@ func Start(opts Options) (*Network, error) {
 	if err != nil {
 		return nil, err
 	}
-	n := &Network{opts: opts, byName: make(map[string]*Node, plan.switches), host: snmpagent.NewHost(), targets: opts.Targets}
+	n := &Network{
+		opts:    opts,
+		byName:  make(map[string]*Node, plan.switches),
+		host:    snmpagent.NewHost(),
+		targets: opts.Targets,
+	}
 	n.ctx, n.cancel = context.WithCancel(context.Background())
 	if err := n.build(plan); err != nil {
 		n.Close()
@@ -82,7 +87,13 @@ func Start(opts Options) (*Network, error) {
 func (n *Network) build(p plan) error {
 	schemas := map[simswitch.Discovery]*snmpagent.Schema[*simswitch.Switch]{}
 	var err error
-	if n.user, err = snmpwire.NewUser(userName, authProtocol, authPassword, privProtocol, privPassword); err != nil {
+	if n.user, err = snmpwire.NewUser(
+		userName,
+		authProtocol,
+		authPassword,
+		privProtocol,
+		privPassword,
+	); err != nil {
 		return err
 	}
 	var users []*snmpwire.User
@@ -106,9 +117,16 @@ func (n *Network) build(p plan) error {
 		}
 		node := &Node{index: i, byPort: map[int]*cable{}}
 		node.Switch, err = simswitch.New(simswitch.Config{
-			Name: fmt.Sprintf("sw%d", i+1), MAC: switchMAC(i), Address: n.opts.managementPrefix(i, at), Ports: n.opts.Ports,
-			Profile: profile, Discovery: shows, Clock: n.opts.Clock, UpTime: upTime,
-			PortAdmin: func(port int, _ bool) { n.portChanged(node, port) }, TreeSet: n.Relearn,
+			Name:      fmt.Sprintf("sw%d", i+1),
+			MAC:       switchMAC(i),
+			Address:   n.opts.managementPrefix(i, at),
+			Ports:     n.opts.Ports,
+			Profile:   profile,
+			Discovery: shows,
+			Clock:     n.opts.Clock,
+			UpTime:    upTime,
+			PortAdmin: func(port int, _ bool) { n.portChanged(node, port) },
+			TreeSet:   n.Relearn,
 		})
 		if err != nil {
 			return err
@@ -128,10 +146,18 @@ func (n *Network) build(p plan) error {
 	return n.wireCables(p)
 }
 
-func (n *Network) agentConfig(node *Node, schema *snmpagent.Schema[*simswitch.Switch], users []*snmpwire.User) snmpagent.Config {
+func (n *Network) agentConfig(
+	node *Node,
+	schema *snmpagent.Schema[*simswitch.Switch],
+	users []*snmpwire.User,
+) snmpagent.Config {
 	cfg := snmpagent.Config{
-		MIB: node.MIB(schema), Users: users, EngineID: engineID(node.MAC()), Clock: n.opts.Clock,
-		MaxMessage: n.opts.MaxMessage, Seed: uint64(node.index),
+		MIB:         node.MIB(schema),
+		Users:       users,
+		EngineID:    engineID(node.MAC()),
+		Clock:       n.opts.Clock,
+		MaxMessage:  n.opts.MaxMessage,
+		Seed:        uint64(node.index),
 		AuthFailure: func() { n.authFailed(node) },
 	}
 	if !n.opts.V3 {
@@ -141,7 +167,9 @@ func (n *Network) agentConfig(node *Node, schema *snmpagent.Schema[*simswitch.Sw
 }
 
 // engineID is of the MAC address kind (RFC 3411, SnmpEngineID), enterprise 99999.
-func engineID(m simswitch.MAC) []byte { return append([]byte{0x80, 0x01, 0x86, 0x9f, 3}, m[:]...) }
+func engineID(m simswitch.MAC) []byte {
+	return append([]byte{0x80, 0x01, 0x86, 0x9f, 3}, m[:]...)
+}
 
 // Close ends the agents and waits for them.
 func (n *Network) Close() {
@@ -160,7 +188,11 @@ func (n *Network) Node(name string) (*Node, error) {
 	if node, ok := n.byName[name]; ok {
 		return node, nil
 	}
-	return nil, fmt.Errorf("there is no switch %.40q; they are named sw1 to sw%d", name, len(n.nodes))
+	return nil, fmt.Errorf(
+		"there is no switch %.40q; they are named sw1 to sw%d",
+		name,
+		len(n.nodes),
+	)
 }
 
 // SetFaults makes a switch misbehave from its next request on.

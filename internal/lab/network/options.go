@@ -70,7 +70,9 @@ func (o *Options) setDefaults() error {
 }
 
 // hasSingleAddress reports whether all agents share one address.
-func (o *Options) hasSingleAddress() bool { return o.Listen.Bits() == 32 }
+func (o *Options) hasSingleAddress() bool {
+	return o.Listen.Bits() == 32
+}
 
 // agentEndpoint is where the agent of switch i, from 0, listens.
 func (o *Options) agentEndpoint(i int) (netip.AddrPort, error) {
@@ -87,7 +89,10 @@ func (o *Options) agentEndpoint(i int) (netip.AddrPort, error) {
 	binary.BigEndian.PutUint32(a[:], binary.BigEndian.Uint32(a[:])+uint32(i+1))
 	at := netip.AddrFrom4(a)
 	if !o.Listen.Contains(at) {
-		return netip.AddrPort{}, fmt.Errorf("%s has too few addresses for the switches: take a wider network", o.Listen)
+		return netip.AddrPort{}, fmt.Errorf(
+			"%s has too few addresses for the switches: take a wider network",
+			o.Listen,
+		)
 	}
 	return netip.AddrPortFrom(at, uint16(o.BasePort)), nil
 }

@@ -89,15 +89,27 @@ func (p *place) setTreePorts(places []*place) {
 		case p.parent == l:
 			mine = false
 		case o.parent != l:
-			mine = cmp.Or(cmp.Compare(p.hops, o.hops), bytes.Compare(p.id[:], o.id[:]), cmp.Compare(port, otherPort)) < 0
+			mine = cmp.Or(
+				cmp.Compare(p.hops, o.hops),
+				bytes.Compare(p.id[:], o.id[:]),
+				cmp.Compare(port, otherPort),
+			) < 0
 			if !mine {
 				state = simswitch.Blocking
 			}
 		}
 		if mine {
-			ports[port] = simswitch.TreePort{State: state, Bridge: p.id, Port: port}
+			ports[port] = simswitch.TreePort{
+				State:  state,
+				Bridge: p.id,
+				Port:   port,
+			}
 		} else {
-			ports[port] = simswitch.TreePort{State: state, Bridge: o.id, Port: otherPort}
+			ports[port] = simswitch.TreePort{
+				State:  state,
+				Bridge: o.id,
+				Port:   otherPort,
+			}
 		}
 	}
 	p.node.SetTree(p.root.id, ports)

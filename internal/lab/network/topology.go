@@ -66,7 +66,11 @@ func parseTopology(text string) (plan, error) {
 }
 
 func badPart(part string) error {
-	return fmt.Errorf("topology %.40q is not understood; the forms are %s (a ring has 3 or more)", part, Topologies)
+	return fmt.Errorf(
+		"topology %.40q is not understood; the forms are %s (a ring has 3 or more)",
+		part,
+		Topologies,
+	)
 }
 
 func (p *plan) addChain(n int) {
@@ -87,7 +91,12 @@ func (p *plan) addTree(levels, fanout int) error {
 				p.links = append(p.links, pair{parent, p.switches})
 				below = append(below, p.switches)
 				if p.switches++; p.switches > MaxSwitches {
-					return fmt.Errorf("tree:%dx%d has more than %d switches", levels, fanout, MaxSwitches)
+					return fmt.Errorf(
+						"tree:%dx%d has more than %d switches",
+						levels,
+						fanout,
+						MaxSwitches,
+					)
 				}
 			}
 		}

@@ -46,7 +46,12 @@ func (n *Network) notifyTrap(node *Node, trap snmpwire.OID, list ...snmpwire.Var
 	if node.off {
 		return
 	}
-	note := snmpagent.Notification{Trap: trap, Enterprise: node.ObjectID(), UpTime: node.UpTime(), VarBinds: list}
+	note := snmpagent.Notification{
+		Trap:       trap,
+		Enterprise: node.ObjectID(),
+		UpTime:     node.UpTime(),
+		VarBinds:   list,
+	}
 	for _, t := range n.targets {
 		if t.User == nil {
 			t.User = n.user
@@ -69,7 +74,10 @@ func (n *Network) linkTrap(node *Node, port int, up bool) {
 	}
 	index := node.IfIndex(port)
 	bind := func(column uint32, v int) snmpwire.VarBind {
-		return snmpwire.VarBind{Name: snmpwire.OID{1, 3, 6, 1, 2, 1, 2, 2, 1, column, uint32(index)}, Value: snmpwire.Int32(v)}
+		return snmpwire.VarBind{
+			Name:  snmpwire.OID{1, 3, 6, 1, 2, 1, 2, 2, 1, column, uint32(index)},
+			Value: snmpwire.Int32(v),
+		}
 	}
 	trap := LinkDown
 	admin := 2

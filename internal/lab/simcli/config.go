@@ -19,7 +19,9 @@ type grammar struct {
 	lines  []*regexp.Regexp
 }
 
-func compileLinePattern(s string) *regexp.Regexp { return regexp.MustCompile("^" + s + "$") }
+func compileLinePattern(s string) *regexp.Regexp {
+	return regexp.MustCompile("^" + s + "$")
+}
 
 // grammars lists the sections of the router. A line whose key, the captured part, is
 // set already replaces that line.
@@ -98,7 +100,9 @@ func (c *config) setLine(header, line string) bool {
 
 func (c *config) unsetLine(header, line string) bool {
 	k, before := lineKey(header, line), len(c.lines[header])
-	c.lines[header] = slices.DeleteFunc(c.lines[header], func(have string) bool { return lineKey(header, have) == k })
+	c.lines[header] = slices.DeleteFunc(c.lines[header], func(have string) bool {
+		return lineKey(header, have) == k
+	})
 	return k != "" && len(c.lines[header]) < before
 }
 

@@ -32,7 +32,10 @@ type Router struct {
 
 // Start makes a router and lets it listen.
 func Start(o sshhost.Options) (*Router, error) {
-	r := &Router{config: &config{lines: map[string][]string{}}, does: map[string]string{}}
+	r := &Router{
+		config: &config{lines: map[string][]string{}},
+		does:   map[string]string{},
+	}
 	o.Serve = func(_ string, ch ssh.Channel, requests <-chan *ssh.Request) {
 		if sshhost.Wanted(requests, "shell", "") {
 			(&shell{r: r, ch: ch}).runShell()

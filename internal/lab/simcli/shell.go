@@ -57,7 +57,9 @@ func (s *shell) recordLine(line string) Faults {
 	return s.r.faults
 }
 
-func hasFaultPrefix(fault, line string) bool { return fault != "" && strings.HasPrefix(line, fault) }
+func hasFaultPrefix(fault, line string) bool {
+	return fault != "" && strings.HasPrefix(line, fault)
+}
 
 func (s *shell) prompt() string {
 	if s.mode != "" {
@@ -110,7 +112,10 @@ func (s *shell) executeLine(line string, f Faults) string {
 	case s.mode == "":
 		return s.executeExecCommand(line)
 	case line == "exit":
-		s.mode, s.section = map[string]string{"cfg": "", "cfg-section": "cfg"}[s.mode], ""
+		s.mode, s.section = map[string]string{
+			"cfg":         "",
+			"cfg-section": "cfg",
+		}[s.mode], ""
 		return ""
 	case hasFaultPrefix(f.Ignore, line):
 		return ""

@@ -51,11 +51,26 @@ func portCommands() []command {
 	}
 	return []command{
 		line(`config ports (\S+) state (enable|disable)`, (*state).setState),
-		line(`config ports (\S+) clear_description()`, set(func(p *port, _ string) { p.description = "" })),
-		line(`config ports (\S+) description (\S{1,32}|"[^"]{1,32}")`, set(func(p *port, v string) { p.description = strings.Trim(v, `"`) })),
-		line(`config ports (\S+) speed (auto|10_half|10_full|100_half|100_full|1000_full)`, set(func(p *port, v string) { p.speed = v })),
-		line(`config poe ports (\S+) state (enable|disable)`, set(func(p *port, v string) { p.noPower = v == "disable" })),
-		line(`config poe ports (\S+) priority (critical|high|low)`, set(func(p *port, v string) { p.priority = v })),
+		line(
+			`config ports (\S+) clear_description()`,
+			set(func(p *port, _ string) { p.description = "" }),
+		),
+		line(
+			`config ports (\S+) description (\S{1,32}|"[^"]{1,32}")`,
+			set(func(p *port, v string) { p.description = strings.Trim(v, `"`) }),
+		),
+		line(
+			`config ports (\S+) speed (auto|10_half|10_full|100_half|100_full|1000_full)`,
+			set(func(p *port, v string) { p.speed = v }),
+		),
+		line(
+			`config poe ports (\S+) state (enable|disable)`,
+			set(func(p *port, v string) { p.noPower = v == "disable" }),
+		),
+		line(
+			`config poe ports (\S+) priority (critical|high|low)`,
+			set(func(p *port, v string) { p.priority = v }),
+		),
 		line(`config poe ports (\S+) power_limit user_define (\d{4,5})`, func(s *state, m []string) string {
 			list := parsePortList(m[1])
 			limit, err := strconv.Atoi(m[2])
@@ -70,7 +85,12 @@ func portCommands() []command {
 		line(`show ports (?:(\S+) )?description`, (*state).showPorts),
 		line(`show poe ports(?: (\S+))?`, (*state).showPower),
 		line(`show poe system`, func(*state, []string) string {
-			return fmt.Sprintf(" PoE System Information\r\n ---------------------------------------------------\r\n Power Limit        : %d (Watts)\r\n Power Consumption  : %d (Watts)\r\n Power Remained     : %d (Watts)\r\n", powerBudget, 0, powerBudget)
+			return fmt.Sprintf(
+				" PoE System Information\r\n ---------------------------------------------------\r\n Power Limit        : %d (Watts)\r\n Power Consumption  : %d (Watts)\r\n Power Remained     : %d (Watts)\r\n",
+				powerBudget,
+				0,
+				powerBudget,
+			)
 		}),
 	}
 }
@@ -106,8 +126,22 @@ func (s *state) showPorts(m []string) string {
 	b.WriteString(" Port   State/          Settings             Connection           Address\r\n        MDIX       Speed/Duplex/FlowCtrl  Speed/Duplex/FlowCtrl   Learning\r\n -----  --------  ---------------------  ----------------------  ---------\r\n")
 	for _, n := range list {
 		p := s.ports[n]
-		speed := map[string]string{"auto": "Auto", "10_half": "10M/Half", "10_full": "10M/Full", "100_half": "100M/Half", "100_full": "100M/Full", "1000_full": "1000M/Full"}[p.speed]
-		fmt.Fprintf(&b, " %-5d  %-8s  %-21s  %-22s  Enabled\r\n        Auto\r\n", n, onOff(!p.disabled), speed+"/Disabled", "Link Down")
+		speed := map[string]string{
+			"auto":      "Auto",
+			"10_half":   "10M/Half",
+			"10_full":   "10M/Full",
+			"100_half":  "100M/Half",
+			"100_full":  "100M/Full",
+			"1000_full": "1000M/Full",
+		}[p.speed]
+		fmt.Fprintf(
+			&b,
+			" %-5d  %-8s  %-21s  %-22s  Enabled\r\n        Auto\r\n",
+			n,
+			onOff(!p.disabled),
+			speed+"/Disabled",
+			"Link Down",
+		)
 		fmt.Fprintf(&b, "        Desc: %s\r\n", p.description)
 	}
 	return b.String()
@@ -131,7 +165,15 @@ func (s *state) showPower(m []string) string {
 			status = "OFF : Port is off due to the user setting"
 		}
 		name := strings.ToUpper(p.priority[:1]) + p.priority[1:]
-		fmt.Fprintf(&b, " %-4d  %-8s %-9s %-17s\r\n       0        0         0                 0\r\n       %s\r\n", n, onOff(!p.noPower), name, limit, status)
+		fmt.Fprintf(
+			&b,
+			" %-4d  %-8s %-9s %-17s\r\n       0        0         0                 0\r\n       %s\r\n",
+			n,
+			onOff(!p.noPower),
+			name,
+			limit,
+			status,
+		)
 	}
 	return b.String()
 }

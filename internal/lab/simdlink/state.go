@@ -38,8 +38,16 @@ const (
 )
 
 func newState(stpPort func(int, bool)) *state {
-	s := &state{stpPort: stpPort, clipaging: true, stp: true, stpPorts: map[int]bool{}, settings: map[string]string{}, profiles: map[int]*profile{}, ports: newPorts(),
-		table: append(listCommands(), portCommands()...)}
+	s := &state{
+		stpPort:   stpPort,
+		clipaging: true,
+		stp:       true,
+		stpPorts:  map[int]bool{},
+		settings:  map[string]string{},
+		profiles:  map[int]*profile{},
+		ports:     newPorts(),
+		table:     append(listCommands(), portCommands()...),
+	}
 	for p := 1; p <= count; p++ {
 		s.stpPorts[p] = true
 	}
@@ -77,8 +85,14 @@ func listCommands() []command {
 		}
 	}
 	return []command{
-		line(`(enable|disable) clipaging`, func(s *state, m []string) string { s.clipaging = m[1] == "enable"; return success }),
-		line(`(enable|disable) stp`, func(s *state, m []string) string { s.stp = m[1] == "enable"; return success }),
+		line(`(enable|disable) clipaging`, func(s *state, m []string) string {
+			s.clipaging = m[1] == "enable"
+			return success
+		}),
+		line(`(enable|disable) stp`, func(s *state, m []string) string {
+			s.stp = m[1] == "enable"
+			return success
+		}),
 		line(`config stp ports (\S+) state (enable|disable)`, (*state).stpState),
 		line(`config stp ports (\S+) fbpdu (enable|disable)`, func(s *state, m []string) string {
 			if parsePortList(m[1]) == nil {
@@ -92,11 +106,23 @@ func listCommands() []command {
 		line(`config traffic control all multicast (enable|disable)`, set("multicast")),
 		line(`config traffic control all unicast enable action drop threshold 0`, set("unicast")),
 		line(`config ports all learning (enable|disable)`, set("learning")),
-		line(`create access_profile profile_id (\d+) profile_name (\S+) (ethernet vlan 0x[0-9a-fA-F]{1,4})`, (*state).createProfile),
-		line(`create access_profile profile_id (\d+) profile_name (\S+) (ip(?: vlan 0x[0-9a-fA-F]{1,4})?(?: source_ip_mask `+mask+`)?(?: destination_ip_mask `+mask+`)?)`, (*state).createProfile),
-		line(`config access_profile `+byWhich+` add access_id (\d+) (ethernet vlan_id \d+|ip(?: vlan_id \d+)?(?: source_ip `+mask+`)?(?: destination_ip `+mask+`)?) port (\S+) (permit|deny)`, (*state).addRule),
+		line(
+			`create access_profile profile_id (\d+) profile_name (\S+) (ethernet vlan 0x[0-9a-fA-F]{1,4})`,
+			(*state).createProfile,
+		),
+		line(
+			`create access_profile profile_id (\d+) profile_name (\S+) (ip(?: vlan 0x[0-9a-fA-F]{1,4})?(?: source_ip_mask `+mask+`)?(?: destination_ip_mask `+mask+`)?)`,
+			(*state).createProfile,
+		),
+		line(
+			`config access_profile `+byWhich+` add access_id (\d+) (ethernet vlan_id \d+|ip(?: vlan_id \d+)?(?: source_ip `+mask+`)?(?: destination_ip `+mask+`)?) port (\S+) (permit|deny)`,
+			(*state).addRule,
+		),
 		line(`config access_profile `+byWhich+` delete access_id (\d+)`, (*state).deleteRule),
-		line(`delete access_profile all`, func(s *state, _ []string) string { clear(s.profiles); return success }),
+		line(`delete access_profile all`, func(s *state, _ []string) string {
+			clear(s.profiles)
+			return success
+		}),
 		line(`delete access_profile `+byWhich, func(s *state, m []string) string {
 			id, p := s.findProfile(m[1], m[2])
 			if p == nil {
@@ -113,8 +139,12 @@ func listCommands() []command {
 			return " STP Bridge Global Settings\r\n ---------------------------\r\n STP Status          : " + onOff(s.stp) + "\r\n STP Version         : RSTP\r\n Max Age             : 20\r\n Hello Time          : 2\r\n Forward Delay       : 15\r\n Max Hops            : 20\r\n TX Hold Count       : 6\r\n Forwarding BPDU     : Disabled\r\n"
 		}),
 		line(`show stp ports (\S+)`, (*state).showSTPPorts),
-		line(`show access_profile`, func(s *state, _ []string) string { return s.showProfiles() }),
-		line(`show config current_config`, func(s *state, _ []string) string { return strings.ReplaceAll(s.configCommands(), "\n", "\r\n") }),
+		line(`show access_profile`, func(s *state, _ []string) string {
+			return s.showProfiles()
+		}),
+		line(`show config current_config`, func(s *state, _ []string) string {
+			return strings.ReplaceAll(s.configCommands(), "\n", "\r\n")
+		}),
 	}
 }
 
@@ -162,14 +192,24 @@ func (s *state) showSTPPorts(m []string) string {
 	var b strings.Builder
 	b.WriteString(" MSTP Port Information\r\n ----------------------\r\n")
 	for _, p := range list {
-		fmt.Fprintf(&b, " Port Index    : %-5d,  Hello Time: 2/2 ,  Port STP : %s ,\r\n External PathCost : Auto/200000    , Edge Port : Auto/No , Link Type : Auto/Yes\r\n Port RestrictedRole : False, Port RestrictedTCN : False\r\n Port Forward BPDU : Disabled\r\n\r\n", p, onOff(s.stpPorts[p]))
+		fmt.Fprintf(
+			&b,
+			" Port Index    : %-5d,  Hello Time: 2/2 ,  Port STP : %s ,\r\n External PathCost : Auto/200000    , Edge Port : Auto/No , Link Type : Auto/Yes\r\n Port RestrictedRole : False, Port RestrictedTCN : False\r\n Port Forward BPDU : Disabled\r\n\r\n",
+			p,
+			onOff(s.stpPorts[p]),
+		)
 	}
 	return b.String()
 }
 
 func (s *state) createProfile(m []string) string {
 	id, err := strconv.Atoi(m[1])
-	if err != nil || id < 1 || id > maxProfile || len(m[2]) > 32 || m[3] == "ip" || !areAddresses(m[4:]) {
+	if err != nil ||
+		id < 1 ||
+		id > maxProfile ||
+		len(m[2]) > 32 ||
+		m[3] == "ip" ||
+		!areAddresses(m[4:]) {
 		return possible
 	}
 	_, p := s.findProfile("", m[2])
@@ -177,7 +217,12 @@ func (s *state) createProfile(m []string) string {
 		return "The profile ID or name is used already.\r\n\r\nFail!\r\n"
 	}
 	layer, match, _ := strings.Cut(m[3], " ")
-	s.profiles[id] = &profile{name: m[2], layer: layer, match: match, rules: map[int]string{}}
+	s.profiles[id] = &profile{
+		name:  m[2],
+		layer: layer,
+		match: match,
+		rules: map[int]string{},
+	}
 	return success
 }
 
@@ -207,7 +252,13 @@ func (s *state) addRule(m []string) string {
 	}
 	id, err := strconv.Atoi(m[3])
 	layer, match, _ := strings.Cut(m[4], " ")
-	if err != nil || id < 1 || id > maxRule || layer != p.layer || match == "" || parsePortList(m[7]) == nil || !areAddresses(m[5:7]) {
+	if err != nil ||
+		id < 1 ||
+		id > maxRule ||
+		layer != p.layer ||
+		match == "" ||
+		parsePortList(m[7]) == nil ||
+		!areAddresses(m[5:7]) {
 		return possible
 	}
 	if _, there := p.rules[id]; there {
@@ -234,17 +285,37 @@ func (s *state) showProfiles() string {
 	for _, p := range s.profiles {
 		rules += len(p.rules)
 	}
-	fmt.Fprintf(&b, "Access Profile Table\r\n\r\nTotal User Set Rule Entries : %d\r\nTotal Used HW Entries       : %d\r\nTotal Available HW Entries  : %d\r\n\r\n", rules, rules, maxProfile*maxRule-rules)
+	fmt.Fprintf(
+		&b,
+		"Access Profile Table\r\n\r\nTotal User Set Rule Entries : %d\r\nTotal Used HW Entries       : %d\r\nTotal Available HW Entries  : %d\r\n\r\n",
+		rules,
+		rules,
+		maxProfile*maxRule-rules,
+	)
 	for _, id := range slices.Sorted(maps.Keys(s.profiles)) {
 		p := s.profiles[id]
-		kind := map[string]string{"ethernet": "Ethernet", "ip": "IPv4"}[p.layer]
-		fmt.Fprintf(&b, "%s\r\nProfile ID: %d    Profile name: %s  Type: %s\r\n\r\nMASK on\r\n    %s\r\n\r\n", strings.Repeat("=", 78), id, p.name, kind, p.match)
+		kind := map[string]string{
+			"ethernet": "Ethernet",
+			"ip":       "IPv4",
+		}[p.layer]
+		fmt.Fprintf(
+			&b,
+			"%s\r\nProfile ID: %d    Profile name: %s  Type: %s\r\n\r\nMASK on\r\n    %s\r\n\r\n",
+			strings.Repeat("=", 78),
+			id,
+			p.name,
+			kind,
+			p.match,
+		)
 		for _, r := range slices.Sorted(maps.Keys(p.rules)) {
 			rule, action, _ := strings.Cut(p.rules[r], " port ")
 			list, action, _ := strings.Cut(action, " ")
 			_, match, _ := strings.Cut(rule, " ")
 			fmt.Fprintf(&b, "%s\r\nRule ID : %d            Ports: %s\r\n\r\nMatch on\r\n    %s\r\n\r\nAction:\r\n    %s\r\n\r\n",
-				strings.Repeat("-", 78), r, list, match, map[string]string{"permit": "Permit", "deny": "Deny"}[action])
+				strings.Repeat("-", 78), r, list, match, map[string]string{
+					"permit": "Permit",
+					"deny":   "Deny",
+				}[action])
 		}
 	}
 	return b.String()
@@ -253,7 +324,10 @@ func (s *state) showProfiles() string {
 // configCommands is the commands that make what there is.
 func (s *state) configCommands() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s stp\n", map[bool]string{true: "enable", false: "disable"}[s.stp])
+	fmt.Fprintf(&b, "%s stp\n", map[bool]string{
+		true:  "enable",
+		false: "disable",
+	}[s.stp])
 	for _, p := range slices.Sorted(maps.Keys(s.stpPorts)) {
 		if !s.stpPorts[p] {
 			fmt.Fprintf(&b, "config stp ports %d-%d state disable\n", p, p)
@@ -265,9 +339,22 @@ func (s *state) configCommands() string {
 	b.WriteString(s.portLines())
 	for _, id := range slices.Sorted(maps.Keys(s.profiles)) {
 		p := s.profiles[id]
-		fmt.Fprintf(&b, "create access_profile profile_id %d profile_name %s %s %s\n", id, p.name, p.layer, p.match)
+		fmt.Fprintf(
+			&b,
+			"create access_profile profile_id %d profile_name %s %s %s\n",
+			id,
+			p.name,
+			p.layer,
+			p.match,
+		)
 		for _, r := range slices.Sorted(maps.Keys(p.rules)) {
-			fmt.Fprintf(&b, "config access_profile profile_id %d add access_id %d %s\n", id, r, p.rules[r])
+			fmt.Fprintf(
+				&b,
+				"config access_profile profile_id %d add access_id %d %s\n",
+				id,
+				r,
+				p.rules[r],
+			)
 		}
 	}
 	return b.String()

@@ -64,17 +64,28 @@ type Switch struct {
 func Start(o Options) (*Switch, error) {
 	o.Model, o.Password = cmp.Or(o.Model, "DGS-3120-24TC"), cmp.Or(o.Password, "password")
 	o.Telnet, o.SSH = cmp.Or(o.Telnet, "127.0.0.1:0"), cmp.Or(o.SSH, "127.0.0.1:0")
-	s := &Switch{o: o, done: make(chan struct{}), state: newState(o.STPPort)}
+	s := &Switch{
+		o:     o,
+		done:  make(chan struct{}),
+		state: newState(o.STPPort),
+	}
 	s.state.portState = o.PortState
 	var err error
-	s.ssh, err = sshhost.Start(sshhost.Options{User: user, Password: o.Password, Address: o.SSH,
+	s.ssh, err = sshhost.Start(sshhost.Options{
+		User:     user,
+		Password: o.Password,
+		Address:  o.SSH,
 		Serve: func(_ string, ch ssh.Channel, requests <-chan *ssh.Request) {
 			if sshhost.Wanted(requests, "shell", "") {
 				newShell(s, ch).runShell(false)
 			}
-		}})
+		},
+	})
 	if err == nil {
-		s.telnet, err = sshhost.Start(sshhost.Options{Address: o.Telnet, Plain: func(c net.Conn) { newShell(s, c).runShell(true) }})
+		s.telnet, err = sshhost.Start(sshhost.Options{
+			Address: o.Telnet,
+			Plain:   func(c net.Conn) { newShell(s, c).runShell(true) },
+		})
 	}
 	if err != nil {
 		s.Close()
@@ -103,7 +114,9 @@ func (s *Switch) SSHPort() int { return s.ssh.Port() }
 func (s *Switch) HostKey() string { return s.ssh.HostKey() }
 
 // NewHostKey gives the switch another host key, as a replaced one has.
-func (s *Switch) NewHostKey() error { return s.ssh.NewHostKey() }
+func (s *Switch) NewHostKey() error {
+	return s.ssh.NewHostKey()
+}
 
 // Set changes the faults.
 func (s *Switch) Set(f Faults) {
@@ -142,7 +155,9 @@ func (s *Switch) prompt(f Faults) string {
 	return s.o.Model + ":" + user + "#"
 }
 
-func hasFaultPrefix(fault, line string) bool { return fault != "" && strings.HasPrefix(line, fault) }
+func hasFaultPrefix(fault, line string) bool {
+	return fault != "" && strings.HasPrefix(line, fault)
+}
 
 // parsePortList reads "1,3,5-7"; nil when it is no list of the switch's ports.
 func parsePortList(list string) (out []int) {

@@ -12,7 +12,9 @@ import (
 // Fault is the rpc-error that an edit ends with.
 type Fault struct{ Tag, Path, Message string }
 
-func (f *Fault) Error() string { return f.Tag + " " + f.Path + " " + f.Message }
+func (f *Fault) Error() string {
+	return f.Tag + " " + f.Path + " " + f.Message
+}
 
 // Edit changes a configuration as edit-config does (RFC 6241 section 7.2): cfg and
 // config hold top-level elements. On error cfg is changed up to the fault. Of what is
@@ -39,7 +41,9 @@ func copyNode(n *xmltree.Node) *xmltree.Node {
 }
 
 func removeKid(parent, kid *xmltree.Node) {
-	parent.Kids = slices.DeleteFunc(parent.Kids, func(k *xmltree.Node) bool { return k == kid })
+	parent.Kids = slices.DeleteFunc(parent.Kids, func(k *xmltree.Node) bool {
+		return k == kid
+	})
 }
 
 func (s *Schema) editNode(parent, n *xmltree.Node, inherited, above string) error {

@@ -42,7 +42,9 @@ func filterNode(n, f *xmltree.Node) *xmltree.Node {
 	for _, k := range f.Kids {
 		if len(k.Kids) > 0 || k.Trimmed() == "" {
 			others = append(others, k)
-		} else if !slices.ContainsFunc(n.Kids, func(have *xmltree.Node) bool { return matchesFilter(have, k) && have.Trimmed() == k.Trimmed() }) {
+		} else if !slices.ContainsFunc(n.Kids, func(have *xmltree.Node) bool {
+			return matchesFilter(have, k) && have.Trimmed() == k.Trimmed()
+		}) {
 			return nil // a content match: a leaf with this very value
 		}
 	}

@@ -35,12 +35,22 @@ func Draft00() Model {
 			newLeaf(b, "bier-mpls-label-base", label), newLeaf(b, "bier-mpls-label-range-size", size))
 	}
 	global := newContainer(b, "bier-global",
-		newIdentityLeaf(b, "encapsulation-type", "bier-encapsulation-mpls"), newLeaf(b, "bitstringlength", lengths), newLeaf(b, "bfr-id", u16),
+		newIdentityLeaf(
+			b,
+			"encapsulation-type",
+			"bier-encapsulation-mpls",
+		), newLeaf(b, "bitstringlength", lengths), newLeaf(b, "bfr-id", u16),
 		newLeaf(b, "ipv4-bfr-prefix", newPrefixCheck(32)), newLeaf(b, "ipv6-bfr-prefix", newPrefixCheck(128)),
 		newList(b, "sub-domain", "sub-domain-id", newLeaf(b, "sub-domain-id", u16), newLeaf(b, "igp-type", oneOf("ISIS", "OSPF")), newLeaf(b, "mt-id", u16),
 			newLeaf(b, "bfr-id", u16), newLeaf(b, "bitstringlength", lengths), newContainer(b, "af", af("ipv4"), af("ipv6"))))
 	return Model{
-		Root:    newContainer("", "", newContainer(NSRoutingEx, "routing", newContainer(b, "bier", global)), newMulticastSchema(), newSystemSchema()),
+		Root: newContainer(
+			"",
+			"",
+			newContainer(NSRoutingEx, "routing", newContainer(b, "bier", global)),
+			newMulticastSchema(),
+			newSystemSchema(),
+		),
 		Modules: []string{NSRoutingEx + "?module=ietf-routing-ex&revision=2016-10-20", NSBier + "?module=ietf-bier&revision=2016-07-23", multicastModule},
 	}
 }
@@ -50,28 +60,51 @@ func Draft00() Model {
 func RFC8349() Model {
 	b := NSBier
 	encapsulation := newList(b, "encapsulation", "bsl encapsulation-type", newLeaf(b, "bsl", lengths),
-		newIdentityLeaf(b, "encapsulation-type", "bier-encapsulation-mpls", "bier-encapsulation-ipv6", "bier-encapsulation-ethernet"), newLeaf(b, "max-si", newNumberCheck(0, 255)),
+		newIdentityLeaf(
+			b,
+			"encapsulation-type",
+			"bier-encapsulation-mpls",
+			"bier-encapsulation-ipv6",
+			"bier-encapsulation-ethernet",
+		), newLeaf(b, "max-si", newNumberCheck(0, 255)),
 		newContainer(b, "in-bift-id", newLeaf(b, "in-bift-id-base", newNumberCheck(0, 1<<20-1))))
 	sub := newList(b, "sub-domain", "sub-domain-id address-family", newLeaf(b, "sub-domain-id", newNumberCheck(0, 255)), newIdentityLeaf(b, "address-family", "ipv4", "ipv6"),
-		newLeaf(b, "bfr-prefix", newPrefixCheck(0)), newLeaf(b, "underlay-protocol-type", oneOf("IS-IS", "OSPF", "BGP")), newLeaf(b, "mt-id", newNumberCheck(0, 255)),
+		newLeaf(b, "bfr-prefix", newPrefixCheck(0)), newLeaf(
+			b,
+			"underlay-protocol-type",
+			oneOf("IS-IS", "OSPF", "BGP"),
+		), newLeaf(b, "mt-id", newNumberCheck(0, 255)),
 		newLeaf(b, "bfr-id", newNumberCheck(0, 65535)), newLeaf(b, "bsl", lengths), encapsulation)
 	bift := newList(b, "bift", "bfr-id", newLeaf(b, "bfr-id", newNumberCheck(1, 65535)), newList(b, "birt-bitstringlength", "bsl", newLeaf(b, "bsl", lengths),
 		newList(b, "bfr-nbr", "bfr-nbr", newLeaf(b, "bfr-nbr", newPrefixCheck(0)))))
 	return Model{
-		Root:    newContainer("", "", newContainer(NSRouting, "routing", newContainer(b, "bier", sub, bift)), newMulticastSchema(), newSystemSchema()),
+		Root: newContainer(
+			"",
+			"",
+			newContainer(NSRouting, "routing", newContainer(b, "bier", sub, bift)),
+			newMulticastSchema(),
+			newSystemSchema(),
+		),
 		Modules: []string{NSRouting + "?module=ietf-routing&revision=2018-03-13", NSBier + "?module=ietf-bier&revision=2023-09-12", multicastModule},
 	}
 }
 
 // Pings adds the modules of the ping to a model (RFC 8533 and draft-chen-bier-rpcs-yang).
 func (m Model) Pings() Model {
-	m.Modules = append(slices.Clone(m.Modules), NSMethods+"?module=ietf-connectionless-oam-methods&revision=2019-04-16", NSRPCs+"?module=ietf-bier-rpcs&revision=2017-08-08")
+	m.Modules = append(
+		slices.Clone(m.Modules),
+		NSMethods+"?module=ietf-connectionless-oam-methods&revision=2019-04-16",
+		NSRPCs+"?module=ietf-bier-rpcs&revision=2017-08-08",
+	)
 	return m
 }
 
 // NMDA adds the operational datastore to a model (RFC 8526).
 func (m Model) NMDA() Model {
-	m.Modules = append(slices.Clone(m.Modules), netconf.NSNMDA+"?module=ietf-netconf-nmda&revision=2019-01-07")
+	m.Modules = append(
+		slices.Clone(m.Modules),
+		netconf.NSNMDA+"?module=ietf-netconf-nmda&revision=2019-01-07",
+	)
 	return m
 }
 
@@ -79,7 +112,11 @@ func (m Model) NMDA() Model {
 const NSSystem = "urn:ietf:params:xml:ns:yang:ietf-system"
 
 func newSystemSchema() *Schema {
-	return newContainer(NSSystem, "system", newLeaf(NSSystem, "contact", func(string) bool { return true }))
+	return newContainer(
+		NSSystem,
+		"system",
+		newLeaf(NSSystem, "contact", func(string) bool { return true }),
+	)
 }
 
 const multicastModule = NSMulticast + "?module=ietf-multicast-information&revision=2016-10-28"

@@ -38,7 +38,9 @@ func (r *Router) operationalData() *xmltree.Node {
 
 // announcesNamespace reports whether one of the model's modules has the namespace.
 func (r *Router) announcesNamespace(space string) bool {
-	return slices.ContainsFunc(r.o.Model.Modules, func(m string) bool { return strings.HasPrefix(m, space+"?") && r.hasCapability(m) })
+	return slices.ContainsFunc(r.o.Model.Modules, func(m string) bool {
+		return strings.HasPrefix(m, space+"?") && r.hasCapability(m)
+	})
 }
 
 // checkContinuity is continuity-check for one target. The lock is held.
@@ -47,7 +49,11 @@ func (r *Router) checkContinuity(op *xmltree.Node) (*xmltree.Node, error) {
 	rpc := func(name string) *xmltree.Node { return to.Kid(NSRPCs, name) }
 	target, err := strconv.ParseUint(rpc("target-bfers").Value("bier-bfrid"), 10, 16)
 	count, err2 := strconv.ParseUint(op.Value("count"), 10, 32)
-	if err != nil || err2 != nil || rpc("bier-subdomainid") == nil || rpc("bfir") == nil || rpc("bier-bfers").Value("bier-bfrid") == "" {
+	if err != nil ||
+		err2 != nil ||
+		rpc("bier-subdomainid") == nil ||
+		rpc("bfir") == nil ||
+		rpc("bier-bfers").Value("bier-bfrid") == "" {
 		return nil, &Fault{"missing-element", "/destination-tp", "a BIER address, a target and a count are needed"}
 	}
 	back := uint64(0)
@@ -57,7 +63,12 @@ func (r *Router) checkContinuity(op *xmltree.Node) (*xmltree.Node, error) {
 	number := func(name string, n uint64) *xmltree.Node {
 		return xmltree.Leaf(NSMethods, name, strconv.FormatUint(n, 10))
 	}
-	return xmltree.New(NSMethods, "session-packet-statistics", number("rx-packet-count", back), number("tx-packet-count", count)), nil
+	return xmltree.New(
+		NSMethods,
+		"session-packet-statistics",
+		number("rx-packet-count", back),
+		number("tx-packet-count", count),
+	), nil
 }
 
 // Notify sends a notification to the sessions that subscribed.
@@ -74,12 +85,22 @@ func BFRIDCollision(id uint32) *xmltree.Node {
 
 // BFRZero is the notification of ietf-bier.
 func BFRZero(ipv4, ipv6 string) *xmltree.Node {
-	return xmltree.New(NSBier, "bfr-zero", xmltree.Leaf(NSBier, "ipv4-bfr-prefix", ipv4), xmltree.Leaf(NSBier, "ipv6-bfr-prefix", ipv6))
+	return xmltree.New(
+		NSBier,
+		"bfr-zero",
+		xmltree.Leaf(NSBier, "ipv4-bfr-prefix", ipv4),
+		xmltree.Leaf(NSBier, "ipv6-bfr-prefix", ipv6),
+	)
 }
 
 // SubDomainIDCollision is the notification of ietf-bier.
 func SubDomainIDCollision(id, mt uint32) *xmltree.Node {
-	return xmltree.New(NSBier, "sub-domain-id-collision", xmltree.Leaf(NSBier, "sub-domain-id", formatUint(id)), xmltree.Leaf(NSBier, "mt-id", formatUint(mt)))
+	return xmltree.New(
+		NSBier,
+		"sub-domain-id-collision",
+		xmltree.Leaf(NSBier, "sub-domain-id", formatUint(id)),
+		xmltree.Leaf(NSBier, "mt-id", formatUint(mt)),
+	)
 }
 
 // notifyConfigChange notifies of a change of running (RFC 6470 section 2.1); by is nil for the
@@ -88,7 +109,9 @@ func (r *Router) notifyConfigChange(by *session) {
 	e := func(name string, kids ...*xmltree.Node) *xmltree.Node {
 		return xmltree.New(netconf.NSBaseEvents, name, kids...)
 	}
-	l := func(name, v string) *xmltree.Node { return xmltree.Leaf(netconf.NSBaseEvents, name, v) }
+	l := func(name, v string) *xmltree.Node {
+		return xmltree.Leaf(netconf.NSBaseEvents, name, v)
+	}
 	who := e("changed-by", e("server"))
 	if by != nil {
 		who = e("changed-by", l("username", by.user), l("session-id", formatUint(by.id)))
@@ -106,6 +129,10 @@ func (r *Router) notifySubscribers(body *xmltree.Node) {
 
 func (s *session) queueEvent(body *xmltree.Node) {
 	n := xmltree.New(netconf.NSNotification, "notification",
-		xmltree.Leaf(netconf.NSNotification, "eventTime", time.Now().UTC().Format(time.RFC3339Nano)), body)
+		xmltree.Leaf(
+			netconf.NSNotification,
+			"eventTime",
+			time.Now().UTC().Format(time.RFC3339Nano),
+		), body)
 	s.queueMessage(s.frameMessage(n.Bytes(), s.f.Chunked, Faults{}))
 }

@@ -15,7 +15,8 @@ func (s *session) doOperation(op *xmltree.Node) (*xmltree.Node, error) {
 	defer s.r.mu.Unlock()
 	st := s.r.store
 	ok := newElement("ok")
-	if op.Is(netconf.NSNotification, "create-subscription") && s.r.hasCapability(netconf.Notifications) {
+	if op.Is(netconf.NSNotification, "create-subscription") &&
+		s.r.hasCapability(netconf.Notifications) {
 		if s.subscribed {
 			return nil, &Fault{"operation-failed", "", "there is a subscription already"}
 		}
@@ -104,7 +105,12 @@ func (s *session) editConfig(op *xmltree.Node) error {
 	if config == nil {
 		return &Fault{"missing-element", "/config", "there is nothing to change"}
 	}
-	err = s.r.store.editDatastore(ds, config, cmp.Or(op.Value("default-operation"), "merge"), option == "rollback-on-error")
+	err = s.r.store.editDatastore(
+		ds,
+		config,
+		cmp.Or(op.Value("default-operation"), "merge"),
+		option == "rollback-on-error",
+	)
 	if err == nil {
 		s.r.recordAct(s.id, "edit-config")
 	}

@@ -13,13 +13,17 @@ import (
 	"ctl.internal/internal/netconf/xmltree"
 )
 
-func formatUint(n uint32) string { return strconv.FormatUint(uint64(n), 10) }
+func formatUint(n uint32) string {
+	return strconv.FormatUint(uint64(n), 10)
+}
 
 func newElement(name string, kids ...*xmltree.Node) *xmltree.Node {
 	return xmltree.New(netconf.NS, name, kids...)
 }
 
-func newTextElement(name, v string) *xmltree.Node { return xmltree.Leaf(netconf.NS, name, v) }
+func newTextElement(name, v string) *xmltree.Node {
+	return xmltree.Leaf(netconf.NS, name, v)
+}
 
 // answerRPC does one rpc and queues its reply. False ends the session.
 func (s *session) answerRPC(rpc *xmltree.Node) bool {
@@ -49,7 +53,12 @@ func (s *session) answerRPC(rpc *xmltree.Node) bool {
 		reply.With("", "message-id", id)
 	}
 	bad := func(severity string, e *Fault) *xmltree.Node {
-		n := newElement("rpc-error", newTextElement("error-type", "application"), newTextElement("error-tag", e.Tag), newTextElement("error-severity", severity))
+		n := newElement(
+			"rpc-error",
+			newTextElement("error-type", "application"),
+			newTextElement("error-tag", e.Tag),
+			newTextElement("error-severity", severity),
+		)
 		if e.Path != "" {
 			n.Add(newTextElement("error-path", e.Path))
 		}
@@ -65,7 +74,11 @@ func (s *session) answerRPC(rpc *xmltree.Node) bool {
 	case matchesOperation(f.Twice, name):
 		reply.Add(newElement("ok"), bad("error", refusal), newElement("ok"))
 	case matchesOperation(f.Refuse, name):
-		reply.Add(bad("warning", &Fault{"operation-failed", "", "take care"}), bad("error", refusal), bad("error", &Fault{"invalid-value", "/routing/bier", "nor tomorrow"}))
+		reply.Add(
+			bad("warning", &Fault{"operation-failed", "", "take care"}),
+			bad("error", refusal),
+			bad("error", &Fault{"invalid-value", "/routing/bier", "nor tomorrow"}),
+		)
 	case matchesOperation(f.Ignore, name):
 		reply.Add(newElement("ok"))
 	default:

@@ -74,15 +74,25 @@ func Start(o Options) (*Router, error) {
 	if o.Model.Root == nil {
 		o.Model = Draft00()
 	}
-	r := &Router{o: o, store: newStore(o.Model.Root), sessions: map[uint32]*session{}, counts: map[string]int{}}
+	r := &Router{
+		o:        o,
+		store:    newStore(o.Model.Root),
+		sessions: map[uint32]*session{},
+		counts:   map[string]int{},
+	}
 	var err error
-	r.Listener, err = sshhost.Start(sshhost.Options{Password: o.Password, AuthorizedTo: o.AuthorizedTo, Both: o.Both, Address: o.Address,
-		Refuse: func() bool { return r.currentFaults().RefuseLogin },
+	r.Listener, err = sshhost.Start(sshhost.Options{
+		Password:     o.Password,
+		AuthorizedTo: o.AuthorizedTo,
+		Both:         o.Both,
+		Address:      o.Address,
+		Refuse:       func() bool { return r.currentFaults().RefuseLogin },
 		Serve: func(user string, ch ssh.Channel, requests <-chan *ssh.Request) {
 			if sshhost.Wanted(requests, "subsystem", "netconf") {
 				newSession(r, user, ch).runSession()
 			}
-		}})
+		},
+	})
 	return r, err
 }
 
@@ -180,4 +190,6 @@ type Faults struct {
 	Pad       int // bytes of comment in each reply
 }
 
-func matchesOperation(fault, operation string) bool { return fault == operation || fault == "*" }
+func matchesOperation(fault, operation string) bool {
+	return fault == operation || fault == "*"
+}

@@ -24,7 +24,12 @@ func newContainer(space, name string, kids ...*Schema) *Schema {
 }
 
 func newList(space, name string, keys string, kids ...*Schema) *Schema {
-	return &Schema{Space: space, Name: name, Keys: strings.Fields(keys), Kids: kids}
+	return &Schema{
+		Space: space,
+		Name:  name,
+		Keys:  strings.Fields(keys),
+		Kids:  kids,
+	}
 }
 
 func newLeaf(space, name string, check func(string) bool) *Schema {
@@ -33,7 +38,12 @@ func newLeaf(space, name string, check func(string) bool) *Schema {
 
 // newIdentityLeaf is a leaf that takes names with or without a prefix.
 func newIdentityLeaf(space, name string, names ...string) *Schema {
-	return &Schema{Space: space, Name: name, Identity: true, Check: oneOf(names...)}
+	return &Schema{
+		Space:    space,
+		Name:     name,
+		Identity: true,
+		Check:    oneOf(names...),
+	}
 }
 
 // findKidSchema finds the schema of a child.
@@ -48,7 +58,10 @@ func (s *Schema) findKidSchema(n *xmltree.Node) *Schema {
 
 // knowsNamespace reports whether a namespace occurs anywhere below s.
 func (s *Schema) knowsNamespace(space string) bool {
-	return s.Space == space || slices.ContainsFunc(s.Kids, func(k *Schema) bool { return k.knowsNamespace(space) })
+	return s.Space == space ||
+		slices.ContainsFunc(s.Kids, func(k *Schema) bool {
+			return k.knowsNamespace(space)
+		})
 }
 
 // findInstance returns the node of parent that n speaks of: the same name and, in a list, the

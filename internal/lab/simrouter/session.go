@@ -35,7 +35,15 @@ func newSession(r *Router, user string, ch ssh.Channel) *session {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.lastID++
-	s := &session{r: r, id: r.lastID, user: user, ch: ch, f: framing.New(ch, 0), out: make(chan []byte, 4096), ended: make(chan struct{})}
+	s := &session{
+		r:     r,
+		id:    r.lastID,
+		user:  user,
+		ch:    ch,
+		f:     framing.New(ch, 0),
+		out:   make(chan []byte, 4096),
+		ended: make(chan struct{}),
+	}
 	r.sessions[s.id] = s
 	return s
 }
@@ -138,7 +146,12 @@ func (s *session) helloMessage() []byte {
 			caps.Add(xmltree.Leaf(netconf.NS, "capability", c))
 		}
 	}
-	return xmltree.New(netconf.NS, "hello", caps, xmltree.Leaf(netconf.NS, "session-id", formatUint(s.id))).Bytes()
+	return xmltree.New(
+		netconf.NS,
+		"hello",
+		caps,
+		xmltree.Leaf(netconf.NS, "session-id", formatUint(s.id)),
+	).Bytes()
 }
 
 // hasCapability reports whether the router has a capability.
@@ -146,5 +159,7 @@ func (r *Router) hasCapability(capability string) bool {
 	if capability == netconf.Base11 && r.o.Base10 {
 		return false
 	}
-	return !slices.ContainsFunc(r.o.Leave, func(l string) bool { return l == capability || strings.HasPrefix(capability, l+"?") })
+	return !slices.ContainsFunc(r.o.Leave, func(l string) bool {
+		return l == capability || strings.HasPrefix(capability, l+"?")
+	})
 }

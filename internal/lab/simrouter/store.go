@@ -20,7 +20,11 @@ type store struct {
 }
 
 func newStore(s *Schema) *store {
-	return &store{schema: s, running: xmltree.New("", ""), locks: map[netconf.Datastore]uint32{}}
+	return &store{
+		schema:  s,
+		running: xmltree.New("", ""),
+		locks:   map[netconf.Datastore]uint32{},
+	}
 }
 
 func (s *store) datastoreContent(ds netconf.Datastore) *xmltree.Node {
@@ -48,7 +52,9 @@ func (s *store) checkLock(ds netconf.Datastore, session uint32) error {
 }
 
 func (s *store) lockDatastore(ds netconf.Datastore, session uint32) error {
-	if s.locks[ds] != 0 || ds == netconf.CandidateDS && s.candidate != nil || ds == netconf.Running && s.before != nil && s.confirmer != session {
+	if s.locks[ds] != 0 ||
+		ds == netconf.CandidateDS && s.candidate != nil ||
+		ds == netconf.Running && s.before != nil && s.confirmer != session {
 		return lockDenied{&Fault{"lock-denied", "", "locked or changed by another session"}, s.locks[ds]}
 	}
 	s.locks[ds] = session
@@ -75,7 +81,12 @@ func (s *store) editMeanwhile(config *xmltree.Node) {
 }
 
 // editDatastore changes a datastore. Without whole a fault leaves what was done before it.
-func (s *store) editDatastore(ds netconf.Datastore, config *xmltree.Node, defaultOperation string, whole bool) error {
+func (s *store) editDatastore(
+	ds netconf.Datastore,
+	config *xmltree.Node,
+	defaultOperation string,
+	whole bool,
+) error {
 	next := copyNode(s.datastoreContent(ds))
 	err := s.schema.Edit(next, config, defaultOperation)
 	if err != nil && whole {

@@ -37,16 +37,29 @@ func arpTable() table[*arpRow] {
 // address and the type static in one PDU, and deleted by the type invalid.
 func arpObjects() []object {
 	t := arpTable()
-	mac := t.newColumn(2, "ipNetToMediaPhysAddress", func(_ *Switch, r *arpRow) value { return snmpwire.Octets(slices.Clone(r.mac[:])) })
-	mac.Syntax = snmpagent.Syntax{Tag: snmpwire.OctetString, Min: 6, Max: 6}
+	mac := t.newColumn(2, "ipNetToMediaPhysAddress", func(_ *Switch, r *arpRow) value {
+		return snmpwire.Octets(slices.Clone(r.mac[:]))
+	})
+	mac.Syntax = snmpagent.Syntax{
+		Tag: snmpwire.OctetString,
+		Min: 6,
+		Max: 6,
+	}
 	mac.Set = setARPAddress
-	kind := t.newColumn(4, "ipNetToMediaType", func(_ *Switch, r *arpRow) value { return snmpwire.Int32(int(r.kind)) })
+	kind := t.newColumn(4, "ipNetToMediaType", func(_ *Switch, r *arpRow) value {
+		return snmpwire.Int32(int(r.kind))
+	})
 	kind.Syntax, kind.First, kind.Set = integerSyntax(1, 4), true, setARPType
 	return []object{
-		t.newColumn(1, "ipNetToMediaIfIndex", func(s *Switch, _ *arpRow) value { return snmpwire.Int32(s.cfg.Profile.SVI) }),
+		t.newColumn(1, "ipNetToMediaIfIndex", func(s *Switch, _ *arpRow) value {
+			return snmpwire.Int32(s.cfg.Profile.SVI)
+		}),
 		mac,
 		t.newColumn(3, "ipNetToMediaNetAddress", func(_ *Switch, r *arpRow) value {
-			return value{Tag: snmpwire.IPAddress, Bytes: slices.Clone(r.ip[:])}
+			return value{
+				Tag:   snmpwire.IPAddress,
+				Bytes: slices.Clone(r.ip[:]),
+			}
 		}),
 		kind,
 	}
@@ -127,7 +140,9 @@ func (s *Switch) saveARP(t tx) {
 }
 
 func (s *Switch) putARP(r arpRow) {
-	i, found := slices.BinarySearchFunc(s.arp, r, func(a, b arpRow) int { return slices.Compare(a.ip[:], b.ip[:]) })
+	i, found := slices.BinarySearchFunc(s.arp, r, func(a, b arpRow) int {
+		return slices.Compare(a.ip[:], b.ip[:])
+	})
 	if found {
 		s.arp[i] = r
 		return

@@ -51,17 +51,24 @@ func (s *Switch) Fill(n int) {
 	for i := range n {
 		mac := MAC{0x0a, 0, byte(i >> 24), byte(i >> 16), byte(i >> 8), byte(i)}
 		rows = append(rows, fdbRow{1, mac, uint16(i%len(s.ports)) + 1, fdbLearned})
-		s.arp = append(s.arp, arpRow{[4]byte{10, byte(i >> 16), byte(i >> 8), byte(i)}, mac, arpDynamic})
+		s.arp = append(
+			s.arp,
+			arpRow{[4]byte{10, byte(i >> 16), byte(i >> 8), byte(i)}, mac, arpDynamic},
+		)
 	}
 	slices.SortFunc(rows, fdbRow.compare)
 	s.fdb = append(rows, s.fdb[one:]...)
-	slices.SortFunc(s.arp, func(a, b arpRow) int { return slices.Compare(a.ip[:], b.ip[:]) })
+	slices.SortFunc(s.arp, func(a, b arpRow) int {
+		return slices.Compare(a.ip[:], b.ip[:])
+	})
 	s.arp = slices.CompactFunc(s.arp, func(a, b arpRow) bool { return a.ip == b.ip })
 }
 
 // flushLearned forgets the learned addresses that f selects.
 func (s *Switch) flushLearned(f func(fdbRow) bool) {
-	s.fdb = slices.DeleteFunc(s.fdb, func(r fdbRow) bool { return r.kind == fdbLearned && f(r) })
+	s.fdb = slices.DeleteFunc(s.fdb, func(r fdbRow) bool {
+		return r.kind == fdbLearned && f(r)
+	})
 }
 
 // Flush forgets all learned addresses, as a change of the spanning tree does.
@@ -95,14 +102,20 @@ func (s *Switch) LearnSelf(vlanID int) {
 func (s *Switch) Where(vlanID int, mac MAC) (int, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	i, found := slices.BinarySearchFunc(s.fdb, fdbRow{vlan: uint16(vlanID), mac: mac}, fdbRow.compare)
+	i, found := slices.BinarySearchFunc(
+		s.fdb,
+		fdbRow{vlan: uint16(vlanID), mac: mac},
+		fdbRow.compare,
+	)
 	if !found {
 		return 0, false
 	}
 	return int(s.fdb[i].port), true
 }
 
-func (s *Switch) fdbID(vlanID uint16) uint32 { return uint32(int(vlanID) + s.cfg.Profile.FDBOffset) }
+func (s *Switch) fdbID(vlanID uint16) uint32 {
+	return uint32(int(vlanID) + s.cfg.Profile.FDBOffset)
+}
 
 func appendMAC(dst oid, m MAC) oid {
 	for _, b := range m {
@@ -121,12 +134,18 @@ func fdbObjects() []object {
 			}
 			return len(s.fdb)
 		},
-		row:   func(s *Switch, i int) fdbRow { return s.fdb[i] },
-		index: func(s *Switch, r fdbRow, dst oid) oid { return appendMAC(append(dst, s.fdbID(r.vlan)), r.mac) },
+		row: func(s *Switch, i int) fdbRow { return s.fdb[i] },
+		index: func(s *Switch, r fdbRow, dst oid) oid {
+			return appendMAC(append(dst, s.fdbID(r.vlan)), r.mac)
+		},
 	}
 	return []object{
-		t.newColumn(2, "dot1qTpFdbPort", func(_ *Switch, r fdbRow) value { return snmpwire.Int32(int(r.port)) }),
-		t.newColumn(3, "dot1qTpFdbStatus", func(_ *Switch, r fdbRow) value { return snmpwire.Int32(int(r.kind)) }),
+		t.newColumn(2, "dot1qTpFdbPort", func(_ *Switch, r fdbRow) value {
+			return snmpwire.Int32(int(r.port))
+		}),
+		t.newColumn(3, "dot1qTpFdbStatus", func(_ *Switch, r fdbRow) value {
+			return snmpwire.Int32(int(r.kind))
+		}),
 	}
 }
 
@@ -143,8 +162,14 @@ func bridgeFDBObjects() []object {
 		index: func(_ *Switch, r fdbRow, dst oid) oid { return appendMAC(dst, r.mac) },
 	}
 	return []object{
-		t.newColumn(1, "dot1dTpFdbAddress", func(_ *Switch, r fdbRow) value { return snmpwire.Octets(slices.Clone(r.mac[:])) }),
-		t.newColumn(2, "dot1dTpFdbPort", func(_ *Switch, r fdbRow) value { return snmpwire.Int32(int(r.port)) }),
-		t.newColumn(3, "dot1dTpFdbStatus", func(_ *Switch, r fdbRow) value { return snmpwire.Int32(int(r.kind)) }),
+		t.newColumn(1, "dot1dTpFdbAddress", func(_ *Switch, r fdbRow) value {
+			return snmpwire.Octets(slices.Clone(r.mac[:]))
+		}),
+		t.newColumn(2, "dot1dTpFdbPort", func(_ *Switch, r fdbRow) value {
+			return snmpwire.Int32(int(r.port))
+		}),
+		t.newColumn(3, "dot1dTpFdbStatus", func(_ *Switch, r fdbRow) value {
+			return snmpwire.Int32(int(r.kind))
+		}),
 	}
 }

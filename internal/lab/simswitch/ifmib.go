@@ -32,10 +32,17 @@ func (s *Switch) isUp(i iface) (admin, oper bool) {
 func ifObjects() []object {
 	t := ifTable("1.3.6.1.2.1.2.2.1")
 	col := t.newColumn
-	mac := func(s *Switch, i iface) value { m := s.portMAC(i.port); return snmpwire.Octets(m[:]) }
+	mac := func(s *Switch, i iface) value {
+		m := s.portMAC(i.port)
+		return snmpwire.Octets(m[:])
+	}
 	return []object{
-		newScalar("ifNumber", "1.3.6.1.2.1.2.1", func(s *Switch) value { return snmpwire.Int32(len(s.ifs)) }),
-		col(1, "ifIndex", func(_ *Switch, i iface) value { return snmpwire.Int32(int(i.index)) }),
+		newScalar("ifNumber", "1.3.6.1.2.1.2.1", func(s *Switch) value {
+			return snmpwire.Int32(len(s.ifs))
+		}),
+		col(1, "ifIndex", func(_ *Switch, i iface) value {
+			return snmpwire.Int32(int(i.index))
+		}),
 		col(2, "ifDescr", func(s *Switch, i iface) value {
 			return snmpwire.Text(s.cfg.Profile.Model + " " + s.portName(i.port))
 		}),
@@ -46,13 +53,18 @@ func ifObjects() []object {
 			return snmpwire.Int32(6) // ethernetCsmacd
 		}),
 		col(4, "ifMtu", constantColumn[iface](snmpwire.Int32(1500))),
-		col(5, "ifSpeed", func(s *Switch, i iface) value { return gaugeValue(s.interfaceSpeed(i) * 1_000_000) }),
+		col(5, "ifSpeed", func(s *Switch, i iface) value {
+			return gaugeValue(s.interfaceSpeed(i) * 1_000_000)
+		}),
 		col(6, "ifPhysAddress", mac),
 		t.newWritableColumn(7, "ifAdminStatus", integerSyntax(1, 3), func(s *Switch, i iface) value {
 			admin, _ := s.isUp(i)
 			return truthValue(admin)
 		}, setAdminStatus),
-		col(8, "ifOperStatus", func(s *Switch, i iface) value { _, oper := s.isUp(i); return truthValue(oper) }),
+		col(8, "ifOperStatus", func(s *Switch, i iface) value {
+			_, oper := s.isUp(i)
+			return truthValue(oper)
+		}),
 		col(14, "ifInErrors", func(s *Switch, i iface) value {
 			_, errors := s.interfaceCounters(i)
 			return snmpwire.Unsigned(snmpwire.Counter32, errors&0xffffffff)
@@ -99,12 +111,23 @@ func ifXObjects() []object {
 		return counter64Value(n)
 	}
 	return []object{
-		newScalar("ifTableLastChange", "1.3.6.1.2.1.31.1.5", func(*Switch) value { return timeTicksValue(0) }),
-		col(1, "ifName", func(s *Switch, i iface) value { return snmpwire.Text(s.portName(i.port)) }),
+		newScalar("ifTableLastChange", "1.3.6.1.2.1.31.1.5", func(*Switch) value {
+			return timeTicksValue(0)
+		}),
+		col(1, "ifName", func(s *Switch, i iface) value {
+			return snmpwire.Text(s.portName(i.port))
+		}),
 		col(6, "ifHCInOctets", octets), col(10, "ifHCOutOctets", octets),
-		col(14, "ifLinkUpDownTrapEnable", func(_ *Switch, i iface) value { return truthValue(i.port > 0) }),
-		col(15, "ifHighSpeed", func(s *Switch, i iface) value { return gaugeValue(s.interfaceSpeed(i)) }),
-		t.newWritableColumn(18, "ifAlias", snmpagent.Syntax{Tag: snmpwire.OctetString, Max: 64}, func(s *Switch, i iface) value {
+		col(14, "ifLinkUpDownTrapEnable", func(_ *Switch, i iface) value {
+			return truthValue(i.port > 0)
+		}),
+		col(15, "ifHighSpeed", func(s *Switch, i iface) value {
+			return gaugeValue(s.interfaceSpeed(i))
+		}),
+		t.newWritableColumn(18, "ifAlias", snmpagent.Syntax{
+			Tag: snmpwire.OctetString,
+			Max: 64,
+		}, func(s *Switch, i iface) value {
 			if p := s.findPort(i.port); p != nil {
 				return snmpwire.Octets(p.alias)
 			}
@@ -145,15 +168,25 @@ func ipObjects() []object {
 		at:    snmpwire.MustOID("1.3.6.1.2.1.4.20.1"),
 		count: func(*Switch) int { return 1 },
 		row:   func(s *Switch, _ int) netip.Prefix { return s.cfg.Address },
-		index: func(_ *Switch, p netip.Prefix, dst oid) oid { return appendIP(dst, p.Addr()) },
+		index: func(_ *Switch, p netip.Prefix, dst oid) oid {
+			return appendIP(dst, p.Addr())
+		},
 	}
 	return []object{
 		t.newColumn(1, "ipAdEntAddr", func(_ *Switch, p netip.Prefix) value {
-			return value{Tag: snmpwire.IPAddress, Bytes: p.Addr().AsSlice()}
+			return value{
+				Tag:   snmpwire.IPAddress,
+				Bytes: p.Addr().AsSlice(),
+			}
 		}),
-		t.newColumn(2, "ipAdEntIfIndex", func(s *Switch, _ netip.Prefix) value { return snmpwire.Int32(s.cfg.Profile.SVI) }),
+		t.newColumn(2, "ipAdEntIfIndex", func(s *Switch, _ netip.Prefix) value {
+			return snmpwire.Int32(s.cfg.Profile.SVI)
+		}),
 		t.newColumn(3, "ipAdEntNetMask", func(_ *Switch, p netip.Prefix) value {
-			return value{Tag: snmpwire.IPAddress, Bytes: net.CIDRMask(p.Bits(), 32)}
+			return value{
+				Tag:   snmpwire.IPAddress,
+				Bytes: net.CIDRMask(p.Bits(), 32),
+			}
 		}),
 	}
 }

@@ -75,8 +75,14 @@ func (s *Switch) Advert(number int) Neighbor {
 	defer s.mu.Unlock()
 	subtype, id := s.portID(number)
 	return Neighbor{
-		ChassisSubtype: 4, Chassis: s.chassisID(), PortSubtype: subtype, Port: id, PortDesc: s.portName(number),
-		SysName: s.name, SysDesc: s.cfg.Profile.Descr, Management: s.cfg.Address.Addr(),
+		ChassisSubtype: 4,
+		Chassis:        s.chassisID(),
+		PortSubtype:    subtype,
+		Port:           id,
+		PortDesc:       s.portName(number),
+		SysName:        s.name,
+		SysDesc:        s.cfg.Profile.Descr,
+		Management:     s.cfg.Address.Addr(),
 	}
 }
 
@@ -90,7 +96,10 @@ func (s *Switch) cdpRows() []*nearRow {
 		rows[i] = &s.near[i]
 	}
 	slices.SortFunc(rows, func(a, b *nearRow) int {
-		return cmp.Or(cmp.Compare(s.ifIndex(a.port), s.ifIndex(b.port)), cmp.Compare(a.index, b.index))
+		return cmp.Or(
+			cmp.Compare(s.ifIndex(a.port), s.ifIndex(b.port)),
+			cmp.Compare(a.index, b.index),
+		)
 	})
 	return rows
 }
@@ -102,11 +111,17 @@ func cdpObjects() []object {
 		at:    snmpwire.MustOID(cdpAt + "2.1.1"),
 		count: func(s *Switch) int { return len(s.near) },
 		row:   func(s *Switch, i int) *nearRow { return s.cdpRows()[i] },
-		index: func(s *Switch, r *nearRow, dst oid) oid { return append(dst, s.ifIndex(r.port), r.index) },
+		index: func(s *Switch, r *nearRow, dst oid) oid {
+			return append(dst, s.ifIndex(r.port), r.index)
+		},
 	}
 	return []object{
-		newScalar("cdpGlobalRun", cdpAt+"3.1", func(*Switch) value { return truthValue(true) }),
-		newScalar("cdpGlobalDeviceId", cdpAt+"3.4", func(s *Switch) value { return snmpwire.Text(s.name) }),
+		newScalar("cdpGlobalRun", cdpAt+"3.1", func(*Switch) value {
+			return truthValue(true)
+		}),
+		newScalar("cdpGlobalDeviceId", cdpAt+"3.4", func(s *Switch) value {
+			return snmpwire.Text(s.name)
+		}),
 		t.newColumn(3, "cdpCacheAddressType", constantColumn[*nearRow](snmpwire.Int32(1))),
 		t.newColumn(4, "cdpCacheAddress", func(_ *Switch, r *nearRow) value {
 			if !r.Management.Is4() {
@@ -115,8 +130,14 @@ func cdpObjects() []object {
 			a := r.Management.As4()
 			return snmpwire.Octets(a[:])
 		}),
-		t.newColumn(6, "cdpCacheDeviceId", func(_ *Switch, r *nearRow) value { return snmpwire.Text(r.SysName) }),
-		t.newColumn(7, "cdpCacheDevicePort", func(_ *Switch, r *nearRow) value { return snmpwire.Text(r.PortDesc) }),
-		t.newColumn(8, "cdpCachePlatform", func(_ *Switch, r *nearRow) value { return snmpwire.Text(r.SysDesc) }),
+		t.newColumn(6, "cdpCacheDeviceId", func(_ *Switch, r *nearRow) value {
+			return snmpwire.Text(r.SysName)
+		}),
+		t.newColumn(7, "cdpCacheDevicePort", func(_ *Switch, r *nearRow) value {
+			return snmpwire.Text(r.PortDesc)
+		}),
+		t.newColumn(8, "cdpCachePlatform", func(_ *Switch, r *nearRow) value {
+			return snmpwire.Text(r.SysDesc)
+		}),
 	}
 }

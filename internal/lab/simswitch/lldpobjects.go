@@ -20,7 +20,9 @@ func lldpObjects(v2 bool) []object {
 	at := lldpAt
 	first := uint32(4)
 	local := (*Switch).lldpPort
-	index := func(_ *Switch, r *nearRow, dst oid) oid { return append(dst, r.mark, r.local, r.index) }
+	index := func(_ *Switch, r *nearRow, dst oid) oid {
+		return append(dst, r.mark, r.local, r.index)
+	}
 	if v2 {
 		at, first, local = lldpV2At, 5, (*Switch).ifIndex
 		// Neighbours stand in the order of their mark and local port, and the ifIndex grows with it.
@@ -29,7 +31,9 @@ func lldpObjects(v2 bool) []object {
 		}
 	}
 	ports := portTable(snmpwire.MustOID(at + "3.7.1"))
-	ports.index = func(s *Switch, p *port, dst oid) oid { return append(dst, local(s, p.number)) }
+	ports.index = func(s *Switch, p *port, dst oid) oid {
+		return append(dst, local(s, p.number))
+	}
 	near := table[*nearRow]{
 		at:    snmpwire.MustOID(at + "4.1.1"),
 		count: func(s *Switch) int { return len(s.near) },
@@ -51,11 +55,21 @@ func lldpObjects(v2 bool) []object {
 		return func(_ *Switch, r *nearRow) value { return snmpwire.Int32(f(r)) }
 	}
 	return []object{
-		newScalar("lldpStatsRemTablesLastChangeTime", at+"2.1", func(s *Switch) value { return timeTicksValue(s.lldp.changed) }),
-		newScalar("lldpLocChassisIdSubtype", at+"3.1", func(*Switch) value { return snmpwire.Int32(4) }),
-		newScalar("lldpLocChassisId", at+"3.2", func(s *Switch) value { return snmpwire.Octets(s.chassisID()) }),
-		newScalar("lldpLocSysName", at+"3.3", func(s *Switch) value { return snmpwire.Text(s.name) }),
-		newScalar("lldpLocSysDesc", at+"3.4", func(s *Switch) value { return snmpwire.Text(s.cfg.Profile.Descr) }),
+		newScalar("lldpStatsRemTablesLastChangeTime", at+"2.1", func(s *Switch) value {
+			return timeTicksValue(s.lldp.changed)
+		}),
+		newScalar("lldpLocChassisIdSubtype", at+"3.1", func(*Switch) value {
+			return snmpwire.Int32(4)
+		}),
+		newScalar("lldpLocChassisId", at+"3.2", func(s *Switch) value {
+			return snmpwire.Octets(s.chassisID())
+		}),
+		newScalar("lldpLocSysName", at+"3.3", func(s *Switch) value {
+			return snmpwire.Text(s.name)
+		}),
+		newScalar("lldpLocSysDesc", at+"3.4", func(s *Switch) value {
+			return snmpwire.Text(s.cfg.Profile.Descr)
+		}),
 		ports.newColumn(2, "lldpLocPortIdSubtype", func(s *Switch, p *port) value {
 			subtype, _ := s.portID(p.number)
 			return snmpwire.Int32(subtype)
@@ -64,15 +78,45 @@ func lldpObjects(v2 bool) []object {
 			_, id := s.portID(p.number)
 			return snmpwire.Octets(id)
 		}),
-		ports.newColumn(4, "lldpLocPortDesc", func(s *Switch, p *port) value { return snmpwire.Text(s.portName(p.number)) }),
-		near.newColumn(first, "lldpRemChassisIdSubtype", number(func(r *nearRow) int { return r.ChassisSubtype })),
-		near.newColumn(first+1, "lldpRemChassisId", func(_ *Switch, r *nearRow) value { return snmpwire.Octets(r.Chassis) }),
-		near.newColumn(first+2, "lldpRemPortIdSubtype", number(func(r *nearRow) int { return r.PortSubtype })),
-		near.newColumn(first+3, "lldpRemPortId", func(_ *Switch, r *nearRow) value { return snmpwire.Octets(r.Port) }),
-		near.newColumn(first+4, "lldpRemPortDesc", text(func(r *nearRow) string { return r.PortDesc })),
-		near.newColumn(first+5, "lldpRemSysName", text(func(r *nearRow) string { return r.SysName })),
-		near.newColumn(first+6, "lldpRemSysDesc", text(func(r *nearRow) string { return r.SysDesc })),
-		addresses.newColumn(3, "lldpRemManAddrIfSubtype", constantColumn[*nearRow](snmpwire.Int32(2))),
+		ports.newColumn(4, "lldpLocPortDesc", func(s *Switch, p *port) value {
+			return snmpwire.Text(s.portName(p.number))
+		}),
+		near.newColumn(
+			first,
+			"lldpRemChassisIdSubtype",
+			number(func(r *nearRow) int { return r.ChassisSubtype }),
+		),
+		near.newColumn(first+1, "lldpRemChassisId", func(_ *Switch, r *nearRow) value {
+			return snmpwire.Octets(r.Chassis)
+		}),
+		near.newColumn(
+			first+2,
+			"lldpRemPortIdSubtype",
+			number(func(r *nearRow) int { return r.PortSubtype }),
+		),
+		near.newColumn(first+3, "lldpRemPortId", func(_ *Switch, r *nearRow) value {
+			return snmpwire.Octets(r.Port)
+		}),
+		near.newColumn(
+			first+4,
+			"lldpRemPortDesc",
+			text(func(r *nearRow) string { return r.PortDesc }),
+		),
+		near.newColumn(
+			first+5,
+			"lldpRemSysName",
+			text(func(r *nearRow) string { return r.SysName }),
+		),
+		near.newColumn(
+			first+6,
+			"lldpRemSysDesc",
+			text(func(r *nearRow) string { return r.SysDesc }),
+		),
+		addresses.newColumn(
+			3,
+			"lldpRemManAddrIfSubtype",
+			constantColumn[*nearRow](snmpwire.Int32(2)),
+		),
 	}
 }
 

@@ -17,7 +17,11 @@ func (s *Switch) AddNeighbor(number int, n Neighbor) bool {
 	s.lldp.changed = s.UpTime()
 	r := nearRow{max(s.lldp.changed, 1), s.lldpPort(number), s.lldp.last, number, n}
 	i, _ := slices.BinarySearchFunc(s.near, r, func(a, b nearRow) int {
-		return cmp.Or(cmp.Compare(a.mark, b.mark), cmp.Compare(a.local, b.local), cmp.Compare(a.index, b.index))
+		return cmp.Or(
+			cmp.Compare(a.mark, b.mark),
+			cmp.Compare(a.local, b.local),
+			cmp.Compare(a.index, b.index),
+		)
 	})
 	s.near = slices.Insert(s.near, i, r)
 	return true
@@ -58,7 +62,11 @@ const (
 )
 
 // Discoveries are all ways there are.
-func Discoveries() []Discovery { return []Discovery{LLDP, LLDPV2, CDP, Both, Mute} }
+func Discoveries() []Discovery {
+	return []Discovery{LLDP, LLDPV2, CDP, Both, Mute}
+}
 
 // Discovery returns how the switch shows its neighbours.
-func (s *Switch) Discovery() Discovery { return s.cfg.Discovery }
+func (s *Switch) Discovery() Discovery {
+	return s.cfg.Discovery
+}

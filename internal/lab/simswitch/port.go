@@ -29,17 +29,26 @@ func (s *Switch) makePorts() {
 	s.ports = make([]port, s.cfg.Ports)
 	s.ifs = make([]iface, 0, s.cfg.Ports+1)
 	for i := range s.ports {
-		s.ports[i] = port{number: i + 1, admin: true, pvid: 1, stp: stpPort{enable: true, state: Disabled}}
+		s.ports[i] = port{
+			number: i + 1,
+			admin:  true,
+			pvid:   1,
+			stp:    stpPort{enable: true, state: Disabled},
+		}
 		s.ifs = append(s.ifs, iface{s.ifIndex(i + 1), i + 1})
 	}
 	s.ifs = append(s.ifs, iface{uint32(s.cfg.Profile.SVI), 0})
 	slices.SortFunc(s.ifs, func(a, b iface) int { return int(a.index) - int(b.index) })
 }
 
-func (s *Switch) ifIndex(number int) uint32 { return uint32(number + s.cfg.Profile.IfIndexOffset) }
+func (s *Switch) ifIndex(number int) uint32 {
+	return uint32(number + s.cfg.Profile.IfIndexOffset)
+}
 
 // IfIndex returns the ifIndex of a base port.
-func (s *Switch) IfIndex(number int) int { return int(s.ifIndex(number)) }
+func (s *Switch) IfIndex(number int) int {
+	return int(s.ifIndex(number))
+}
 
 func (s *Switch) portName(number int) string {
 	if number == 0 {
@@ -131,7 +140,9 @@ func portTable(at oid) table[*port] {
 		at:    at,
 		count: func(s *Switch) int { return len(s.ports) },
 		row:   func(s *Switch, i int) *port { return &s.ports[i] },
-		index: func(_ *Switch, p *port, dst oid) oid { return append(dst, uint32(p.number)) },
+		index: func(_ *Switch, p *port, dst oid) oid {
+			return append(dst, uint32(p.number))
+		},
 	}
 }
 

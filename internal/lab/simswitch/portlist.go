@@ -17,7 +17,9 @@ func (s *Switch) portListLen() int {
 	return (s.cfg.Ports + 7) / 8
 }
 
-func (s *Switch) emptyPortList() []byte { return make([]byte, s.portListLen()) }
+func (s *Switch) emptyPortList() []byte {
+	return make([]byte, s.portListLen())
+}
 
 // withTail sets the bits after the ports that some makes have, in the last octet.
 func (s *Switch) withTail(list []byte) []byte {

@@ -41,8 +41,15 @@ func newScalar(name, at string, get func(s *Switch) value) object {
 }
 
 // writableScalar makes a scalar that SET may write.
-func writableScalar(name, at string, syntax snmpagent.Syntax, get func(s *Switch) value, set func(s *Switch, t tx, v value) status) object {
-	o := single.newWritableColumn(0, name, syntax, func(s *Switch, _ struct{}) value { return get(s) },
+func writableScalar(
+	name, at string,
+	syntax snmpagent.Syntax,
+	get func(s *Switch) value,
+	set func(s *Switch, t tx, v value) status,
+) object {
+	o := single.newWritableColumn(0, name, syntax, func(s *Switch, _ struct{}) value {
+		return get(s)
+	},
 		func(s *Switch, t tx, _ struct{}, v value) status { return set(s, t, v) })
 	o.OID = snmpwire.MustOID(at)
 	return o
@@ -105,13 +112,18 @@ func (t table[R]) findRow(s *Switch, inst oid) (R, bool) {
 
 // newColumn makes a read-only column.
 func (t table[R]) newColumn(n uint32, name string, get func(s *Switch, r R) value) object {
-	return object{Name: name, OID: t.at.Append(n), Next: t.nextRow, Get: func(s *Switch, inst oid) (value, bool) {
-		r, ok := t.findRow(s, inst)
-		if !ok {
-			return value{}, false
-		}
-		return get(s, r), true
-	}}
+	return object{
+		Name: name,
+		OID:  t.at.Append(n),
+		Next: t.nextRow,
+		Get: func(s *Switch, inst oid) (value, bool) {
+			r, ok := t.findRow(s, inst)
+			if !ok {
+				return value{}, false
+			}
+			return get(s, r), true
+		},
+	}
 }
 
 // newWritableColumn makes a column whose existing rows SET may write.
@@ -130,7 +142,11 @@ func (t table[R]) newWritableColumn(n uint32, name string, syntax snmpagent.Synt
 }
 
 func integerSyntax(minimum, maximum int64) snmpagent.Syntax {
-	return snmpagent.Syntax{Tag: snmpwire.Integer, Min: minimum, Max: maximum}
+	return snmpagent.Syntax{
+		Tag: snmpwire.Integer,
+		Min: minimum,
+		Max: maximum,
+	}
 }
 
 // truthValue makes a TruthValue.
@@ -141,9 +157,15 @@ func truthValue(b bool) value {
 	return snmpwire.Int32(2)
 }
 
-func gaugeValue(n uint64) value     { return snmpwire.Unsigned(snmpwire.Gauge32, n) }
-func timeTicksValue(n uint32) value { return snmpwire.Unsigned(snmpwire.TimeTicks, uint64(n)) }
-func counter64Value(n uint64) value { return snmpwire.Unsigned(snmpwire.Counter64, n) }
+func gaugeValue(n uint64) value {
+	return snmpwire.Unsigned(snmpwire.Gauge32, n)
+}
+func timeTicksValue(n uint32) value {
+	return snmpwire.Unsigned(snmpwire.TimeTicks, uint64(n))
+}
+func counter64Value(n uint64) value {
+	return snmpwire.Unsigned(snmpwire.Counter64, n)
+}
 
 // constantColumn makes a column function of a value that is the same in every row.
 func constantColumn[R any](v value) func(*Switch, R) value {

@@ -41,9 +41,13 @@ func staticTable() table[*staticRow] {
 // tables, assigning either column makes the row, and status invalid deletes it.
 func staticObjects() []object {
 	t := staticTable()
-	ports := t.newColumn(3, "dot1qStaticUnicastAllowedToGoTo", func(s *Switch, r *staticRow) value { return s.portList(r.ports) })
+	ports := t.newColumn(3, "dot1qStaticUnicastAllowedToGoTo", func(s *Switch, r *staticRow) value {
+		return s.portList(r.ports)
+	})
 	ports.Syntax, ports.Set = portListSyntax(), setStaticPorts
-	kind := t.newColumn(4, "dot1qStaticUnicastStatus", func(_ *Switch, r *staticRow) value { return snmpwire.Int32(int(r.kind)) })
+	kind := t.newColumn(4, "dot1qStaticUnicastStatus", func(_ *Switch, r *staticRow) value {
+		return snmpwire.Int32(int(r.kind))
+	})
 	kind.Syntax, kind.Set = integerSyntax(1, 5), setStaticStatus
 	return []object{ports, kind}
 }
@@ -104,7 +108,10 @@ func setStaticPorts(s *Switch, t tx, inst oid, v value) status {
 	if st != snmpwire.NoError {
 		return st
 	}
-	if s.cfg.Profile.PickPort && len(s.portListMembers(r.ports)) > 0 && r.kind == staticPermanent && statusFirst(t) {
+	if s.cfg.Profile.PickPort &&
+		len(s.portListMembers(r.ports)) > 0 &&
+		r.kind == staticPermanent &&
+		statusFirst(t) {
 		return snmpwire.NoError // the make has chosen a port already and keeps it
 	}
 	r.ports = ports
@@ -141,7 +148,11 @@ func (s *Switch) deleteStatic(t tx, inst oid) status {
 		if st != snmpwire.NoError {
 			return st
 		}
-		_, learned := slices.BinarySearchFunc(s.fdb, fdbRow{vlan: row.vlan, mac: row.mac}, fdbRow.compare)
+		_, learned := slices.BinarySearchFunc(
+			s.fdb,
+			fdbRow{vlan: row.vlan, mac: row.mac},
+			fdbRow.compare,
+		)
 		if learned {
 			return snmpwire.InconsistentValue
 		}
@@ -149,8 +160,12 @@ func (s *Switch) deleteStatic(t tx, inst oid) status {
 	}
 	s.saveStatics(t)
 	gone := *r
-	s.statics = slices.DeleteFunc(s.statics, func(o staticRow) bool { return o.compare(gone) == 0 })
-	s.fdb = slices.DeleteFunc(s.fdb, func(o fdbRow) bool { return o.kind == fdbMgmt && o.vlan == gone.vlan && o.mac == gone.mac })
+	s.statics = slices.DeleteFunc(s.statics, func(o staticRow) bool {
+		return o.compare(gone) == 0
+	})
+	s.fdb = slices.DeleteFunc(s.fdb, func(o fdbRow) bool {
+		return o.kind == fdbMgmt && o.vlan == gone.vlan && o.mac == gone.mac
+	})
 	return snmpwire.NoError
 }
 
@@ -176,5 +191,8 @@ func (s *Switch) applyStatic(inst oid) status {
 }
 
 func portListSyntax() snmpagent.Syntax {
-	return snmpagent.Syntax{Tag: snmpwire.OctetString, Max: 65535}
+	return snmpagent.Syntax{
+		Tag: snmpwire.OctetString,
+		Max: 65535,
+	}
 }

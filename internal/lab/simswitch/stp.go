@@ -27,7 +27,9 @@ func bridgeID(priority uint16, mac MAC) BridgeID {
 	return id
 }
 
-func (b BridgeID) octets() value { return snmpwire.Octets(slices.Clone(b[:])) }
+func (b BridgeID) octets() value {
+	return snmpwire.Octets(slices.Clone(b[:]))
+}
 
 type stp struct {
 	priority uint16
@@ -121,7 +123,9 @@ func stpObjects() []object {
 				t.Commit(s.treeSet)
 				return assignField(t, &s.stp.priority, uint16(v.Int))
 			}),
-		newScalar("dot1dStpDesignatedRoot", at+"5", func(s *Switch) value { return s.stp.root.octets() }),
+		newScalar("dot1dStpDesignatedRoot", at+"5", func(s *Switch) value {
+			return s.stp.root.octets()
+		}),
 	}
 }
 
@@ -129,7 +133,9 @@ func stpObjects() []object {
 func stpPortObjects() []object {
 	t := portTable(snmpwire.MustOID("1.3.6.1.2.1.17.2.15.1"))
 	return []object{
-		t.newColumn(1, "dot1dStpPort", func(_ *Switch, p *port) value { return snmpwire.Int32(p.number) }),
+		t.newColumn(1, "dot1dStpPort", func(_ *Switch, p *port) value {
+			return snmpwire.Int32(p.number)
+		}),
 		t.newColumn(3, "dot1dStpPortState", func(_ *Switch, p *port) value {
 			switch {
 			case !p.isUp():
@@ -139,13 +145,19 @@ func stpPortObjects() []object {
 			}
 			return snmpwire.Int32(int(p.stp.state))
 		}),
-		t.newWritableColumn(4, "dot1dStpPortEnable", integerSyntax(1, 2), func(_ *Switch, p *port) value { return truthValue(p.stp.enable) },
+		t.newWritableColumn(4, "dot1dStpPortEnable", integerSyntax(1, 2), func(_ *Switch, p *port) value {
+			return truthValue(p.stp.enable)
+		},
 			func(s *Switch, x tx, p *port, v value) status {
 				x.Commit(s.treeSet)
 				return assignField(x, &p.stp.enable, v.Int == 1)
 			}),
-		t.newColumn(6, "dot1dStpPortDesignatedRoot", func(s *Switch, _ *port) value { return s.stp.root.octets() }),
-		t.newColumn(8, "dot1dStpPortDesignatedBridge", func(_ *Switch, p *port) value { return p.stp.bridge.octets() }),
+		t.newColumn(6, "dot1dStpPortDesignatedRoot", func(s *Switch, _ *port) value {
+			return s.stp.root.octets()
+		}),
+		t.newColumn(8, "dot1dStpPortDesignatedBridge", func(_ *Switch, p *port) value {
+			return p.stp.bridge.octets()
+		}),
 		t.newColumn(9, "dot1dStpPortDesignatedPort", func(_ *Switch, p *port) value {
 			return snmpwire.Octets([]byte{byte(p.stp.far >> 8), byte(p.stp.far)})
 		}),

@@ -75,13 +75,27 @@ type Switch struct {
 // New makes a switch: all ports admin up, without a link, untagged in VLAN 1.
 func New(cfg Config) (*Switch, error) {
 	if cfg.Ports < 1 || cfg.Ports > MaxPorts {
-		return nil, fmt.Errorf("switch %s: %d ports; 1 to %d are possible", cfg.Name, cfg.Ports, MaxPorts)
+		return nil, fmt.Errorf(
+			"switch %s: %d ports; 1 to %d are possible",
+			cfg.Name,
+			cfg.Ports,
+			MaxPorts,
+		)
 	}
 	if !cfg.Address.Addr().Is4() {
-		return nil, fmt.Errorf("switch %s: the management address %s is not IPv4", cfg.Name, cfg.Address)
+		return nil, fmt.Errorf(
+			"switch %s: the management address %s is not IPv4",
+			cfg.Name,
+			cfg.Address,
+		)
 	}
 	if cfg.Discovery = cmp.Or(cfg.Discovery, LLDP); !slices.Contains(Discoveries(), cfg.Discovery) {
-		return nil, fmt.Errorf("switch %s: neighbours cannot be shown by %.20q; one of %v is possible", cfg.Name, cfg.Discovery, Discoveries())
+		return nil, fmt.Errorf(
+			"switch %s: neighbours cannot be shown by %.20q; one of %v is possible",
+			cfg.Name,
+			cfg.Discovery,
+			Discoveries(),
+		)
 	}
 	if cfg.Clock == nil {
 		cfg.Clock = time.Now
@@ -92,7 +106,12 @@ func New(cfg Config) (*Switch, error) {
 	cfg.Profile.SVI = cmp.Or(cfg.Profile.SVI, 5121)
 	n := cfg.Profile.PortListLen
 	if n > 0 && n*8 < cfg.Ports {
-		return nil, fmt.Errorf("switch %s: model %s has room for %d ports", cfg.Name, cfg.Profile.Model, n*8)
+		return nil, fmt.Errorf(
+			"switch %s: model %s has room for %d ports",
+			cfg.Name,
+			cfg.Profile.Model,
+			n*8,
+		)
 	}
 	s := &Switch{cfg: cfg, name: cfg.Name}
 	s.since.Store(cfg.Clock().Add(-cfg.UpTime).UnixNano())
@@ -102,14 +121,23 @@ func New(cfg Config) (*Switch, error) {
 	for p := 1; p <= cfg.Ports; p++ {
 		setBit(all, p, true)
 	}
-	s.vlans = []*vlan{{id: 1, name: "default", status: active, egress: s.withTail(all), untagged: all,
-		forbidden: s.emptyPortList(), created: s.UpTime()}}
+	s.vlans = []*vlan{{
+		id:        1,
+		name:      "default",
+		status:    active,
+		egress:    s.withTail(all),
+		untagged:  all,
+		forbidden: s.emptyPortList(),
+		created:   s.UpTime(),
+	}}
 	return s, nil
 }
 
 // MIB returns the view of the switch that an agent serves. One schema, from
 // NewSchema, serves all switches that show their neighbours in the same way.
-func (s *Switch) MIB(schema *snmpagent.Schema[*Switch]) snmpagent.MIB { return schema.Bind(s, &s.mu) }
+func (s *Switch) MIB(schema *snmpagent.Schema[*Switch]) snmpagent.MIB {
+	return schema.Bind(s, &s.mu)
+}
 
 // Name returns the name the switch was made with.
 func (s *Switch) Name() string { return s.cfg.Name }
@@ -121,7 +149,9 @@ func (s *Switch) MAC() MAC { return s.cfg.MAC }
 func (s *Switch) Profile() Profile { return s.cfg.Profile }
 
 // ObjectID returns sysObjectID.
-func (s *Switch) ObjectID() snmpwire.OID { return snmpwire.MustOID(s.cfg.Profile.ObjectID) }
+func (s *Switch) ObjectID() snmpwire.OID {
+	return snmpwire.MustOID(s.cfg.Profile.ObjectID)
+}
 
 // UpTime returns sysUpTime, hundredths of a second. It may be called locked or not.
 func (s *Switch) UpTime() uint32 {
@@ -136,7 +166,10 @@ func (s *Switch) Restart() {
 	s.since.Store(s.cfg.Clock().UnixNano())
 	s.near, s.lldp = nil, lldpStats{}
 	for i := range s.ports {
-		s.ports[i].traffic = traffic{bits: s.ports[i].traffic.bits, errors: s.ports[i].traffic.errors}
+		s.ports[i].traffic = traffic{
+			bits:   s.ports[i].traffic.bits,
+			errors: s.ports[i].traffic.errors,
+		}
 	}
 	s.flushLearned(func(fdbRow) bool { return true })
 	s.arp = slices.DeleteFunc(s.arp, func(r arpRow) bool { return r.kind == arpDynamic })

@@ -43,7 +43,9 @@ func (s *Switch) findVLAN(id uint32) *vlan {
 }
 
 func (s *Switch) vlanAt(id uint32) (int, bool) {
-	return slices.BinarySearchFunc(s.vlans, id, func(v *vlan, id uint32) int { return cmp.Compare(uint32(v.id), id) })
+	return slices.BinarySearchFunc(s.vlans, id, func(v *vlan, id uint32) int {
+		return cmp.Compare(uint32(v.id), id)
+	})
 }
 
 // VLAN is what a switch knows of a VLAN, for tests to compare with.
@@ -83,12 +85,20 @@ func vlanCurrentObjects() []object {
 		at:    snmpwire.MustOID("1.3.6.1.2.1.17.7.1.4.2.1"),
 		count: func(s *Switch) int { return len(s.currentVLANs()) },
 		row:   func(s *Switch, i int) *vlan { return s.currentVLANs()[i] },
-		index: func(s *Switch, v *vlan, dst oid) oid { return append(dst, s.timeMark(v), uint32(v.id)) },
+		index: func(s *Switch, v *vlan, dst oid) oid {
+			return append(dst, s.timeMark(v), uint32(v.id))
+		},
 	}
 	return []object{
-		t.newColumn(3, "dot1qVlanFdbId", func(s *Switch, v *vlan) value { return gaugeValue(uint64(s.fdbID(v.id))) }),
-		t.newColumn(4, "dot1qVlanCurrentEgressPorts", func(s *Switch, v *vlan) value { return s.portList(v.egress) }),
-		t.newColumn(5, "dot1qVlanCurrentUntaggedPorts", func(s *Switch, v *vlan) value { return s.portList(v.untagged) }),
+		t.newColumn(3, "dot1qVlanFdbId", func(s *Switch, v *vlan) value {
+			return gaugeValue(uint64(s.fdbID(v.id)))
+		}),
+		t.newColumn(4, "dot1qVlanCurrentEgressPorts", func(s *Switch, v *vlan) value {
+			return s.portList(v.egress)
+		}),
+		t.newColumn(5, "dot1qVlanCurrentUntaggedPorts", func(s *Switch, v *vlan) value {
+			return s.portList(v.untagged)
+		}),
 	}
 }
 
@@ -107,9 +117,16 @@ func (s *Switch) timeMark(v *vlan) uint32 {
 func (s *Switch) currentVLANs() []*vlan {
 	if s.active == nil {
 		s.active = s.vlans
-		if s.cfg.Profile.TimeMark || slices.ContainsFunc(s.vlans, func(v *vlan) bool { return v.status != active }) {
-			s.active = slices.DeleteFunc(slices.Clone(s.vlans), func(v *vlan) bool { return v.status != active })
-			slices.SortStableFunc(s.active, func(a, b *vlan) int { return cmp.Compare(s.timeMark(a), s.timeMark(b)) })
+		if s.cfg.Profile.TimeMark ||
+			slices.ContainsFunc(s.vlans, func(v *vlan) bool {
+				return v.status != active
+			}) {
+			s.active = slices.DeleteFunc(slices.Clone(s.vlans), func(v *vlan) bool {
+				return v.status != active
+			})
+			slices.SortStableFunc(s.active, func(a, b *vlan) int {
+				return cmp.Compare(s.timeMark(a), s.timeMark(b))
+			})
 		}
 	}
 	return s.active

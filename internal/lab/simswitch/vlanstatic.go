@@ -16,7 +16,9 @@ func vlanStaticObjects() []object {
 		index: func(_ *Switch, v *vlan, dst oid) oid { return append(dst, uint32(v.id)) },
 	}
 	ports := func(n uint32, name string, field func(v *vlan) *[]byte) object {
-		o := t.newColumn(n, name, func(s *Switch, v *vlan) value { return s.portList(*field(v)) })
+		o := t.newColumn(n, name, func(s *Switch, v *vlan) value {
+			return s.portList(*field(v))
+		})
 		o.Syntax = portListSyntax()
 		o.Set = func(s *Switch, x tx, inst oid, val value) status {
 			v, st := s.vlanToWrite(x, inst)
@@ -31,8 +33,13 @@ func vlanStaticObjects() []object {
 		}
 		return o
 	}
-	name := t.newColumn(1, "dot1qVlanStaticName", func(_ *Switch, v *vlan) value { return snmpwire.Text(v.name) })
-	name.Syntax = snmpagent.Syntax{Tag: snmpwire.OctetString, Max: 32}
+	name := t.newColumn(1, "dot1qVlanStaticName", func(_ *Switch, v *vlan) value {
+		return snmpwire.Text(v.name)
+	})
+	name.Syntax = snmpagent.Syntax{
+		Tag: snmpwire.OctetString,
+		Max: 32,
+	}
 	name.Set = func(s *Switch, x tx, inst oid, val value) status {
 		v, st := s.vlanToWrite(x, inst)
 		if st != snmpwire.NoError {
@@ -40,13 +47,21 @@ func vlanStaticObjects() []object {
 		}
 		return assignField(x, &v.name, string(val.Bytes))
 	}
-	row := t.newColumn(5, "dot1qVlanStaticRowStatus", func(_ *Switch, v *vlan) value { return snmpwire.Int32(int(v.status)) })
+	row := t.newColumn(5, "dot1qVlanStaticRowStatus", func(_ *Switch, v *vlan) value {
+		return snmpwire.Int32(int(v.status))
+	})
 	row.Syntax, row.First, row.Set = integerSyntax(1, 6), true, setRowStatus
 	return []object{
 		name,
-		ports(2, "dot1qVlanStaticEgressPorts", func(v *vlan) *[]byte { return &v.egress }),
-		ports(3, "dot1qVlanForbiddenEgressPorts", func(v *vlan) *[]byte { return &v.forbidden }),
-		ports(4, "dot1qVlanStaticUntaggedPorts", func(v *vlan) *[]byte { return &v.untagged }),
+		ports(2, "dot1qVlanStaticEgressPorts", func(v *vlan) *[]byte {
+			return &v.egress
+		}),
+		ports(3, "dot1qVlanForbiddenEgressPorts", func(v *vlan) *[]byte {
+			return &v.forbidden
+		}),
+		ports(4, "dot1qVlanStaticUntaggedPorts", func(v *vlan) *[]byte {
+			return &v.untagged
+		}),
 		row,
 	}
 }
@@ -65,7 +80,9 @@ func (s *Switch) vlanToWrite(t tx, inst oid) (*vlan, status) {
 	t.Commit(func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		s.flushLearned(func(r fdbRow) bool { return r.vlan == v.id && !hasBit(v.egress, int(r.port)) })
+		s.flushLearned(func(r fdbRow) bool {
+			return r.vlan == v.id && !hasBit(v.egress, int(r.port))
+		})
 	})
 	return v, snmpwire.NoError
 }
@@ -112,8 +129,15 @@ func setRowStatus(s *Switch, t tx, inst oid, val value) status {
 }
 
 func (s *Switch) createVLAN(t tx, id uint16, ready bool) {
-	v := &vlan{id: id, status: notInService, fresh: true, egress: s.withTail(s.emptyPortList()),
-		untagged: s.emptyPortList(), forbidden: s.emptyPortList(), created: s.UpTime()}
+	v := &vlan{
+		id:        id,
+		status:    notInService,
+		fresh:     true,
+		egress:    s.withTail(s.emptyPortList()),
+		untagged:  s.emptyPortList(),
+		forbidden: s.emptyPortList(),
+		created:   s.UpTime(),
+	}
 	if ready {
 		v.status = active
 	}
@@ -146,7 +170,9 @@ func (s *Switch) destroyVLAN(t tx, v *vlan) status {
 		s.flushVLAN(v.id)
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		s.statics = slices.DeleteFunc(s.statics, func(r staticRow) bool { return r.vlan == v.id })
+		s.statics = slices.DeleteFunc(s.statics, func(r staticRow) bool {
+			return r.vlan == v.id
+		})
 		s.fdb = slices.DeleteFunc(s.fdb, func(r fdbRow) bool { return r.vlan == v.id })
 	})
 	return snmpwire.NoError
@@ -161,7 +187,11 @@ func (s *Switch) flushVLAN(id uint16) {
 // pvidObjects is dot1qPortVlanTable.
 func pvidObjects() []object {
 	t := portTable(snmpwire.MustOID("1.3.6.1.2.1.17.7.1.4.5.1"))
-	pvid := t.newWritableColumn(1, "dot1qPvid", snmpagent.Syntax{Tag: snmpwire.Gauge32, Min: 1, Max: maxVLAN},
+	pvid := t.newWritableColumn(1, "dot1qPvid", snmpagent.Syntax{
+		Tag: snmpwire.Gauge32,
+		Min: 1,
+		Max: maxVLAN,
+	},
 		func(_ *Switch, p *port) value { return gaugeValue(uint64(p.pvid)) },
 		func(s *Switch, x tx, p *port, v value) status {
 			x.Check(func() status {

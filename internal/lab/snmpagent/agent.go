@@ -80,9 +80,15 @@ func New(cfg Config) *Agent {
 		cfg.Clock = time.Now
 	}
 	cfg.Boots, cfg.MaxMessage = cmp.Or(cfg.Boots, 1), cmp.Or(cfg.MaxMessage, DefaultMaxMessage)
-	a := &Agent{cfg: cfg, users: make(map[string]user, len(cfg.Users)), rng: rand.New(rand.NewPCG(cfg.Seed, 0))}
+	a := &Agent{
+		cfg:   cfg,
+		users: make(map[string]user, len(cfg.Users)),
+		rng:   rand.New(rand.NewPCG(cfg.Seed, 0)),
+	}
 	for _, u := range cfg.Users {
-		a.users[u.Name] = user{u, sync.OnceValue(func() *snmpwire.Keys { return u.Localize(cfg.EngineID) })}
+		a.users[u.Name] = user{u, sync.OnceValue(func() *snmpwire.Keys {
+			return u.Localize(cfg.EngineID)
+		})}
 	}
 	a.faults.Store(&faults.Set{})
 	a.life.Store(&life{cfg.Boots, cfg.Clock()})

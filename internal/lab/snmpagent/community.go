@@ -29,7 +29,13 @@ func (a *Agent) handleCommunity(f *faults.Set, in []byte) []byte {
 		}
 		return nil
 	}
-	q := request{agent: a, mib: mib, faults: f, v1: m.Version == snmpwire.Version1, write: write}
+	q := request{
+		agent:  a,
+		mib:    mib,
+		faults: f,
+		v1:     m.Version == snmpwire.Version1,
+		write:  write,
+	}
 	q.room = q.limitMessage(a.cfg.MaxMessage) - 40 - len(m.Community)
 	pdu, ok := q.answerPDU(m.PDU)
 	if !ok {

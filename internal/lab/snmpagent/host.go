@@ -47,7 +47,11 @@ type Server struct {
 func (h *Host) Listen(addr netip.AddrPort, a *Agent) (*Server, error) {
 	conn, err := net.ListenUDP("udp", net.UDPAddrFromAddrPort(addr))
 	if errors.Is(err, syscall.EMFILE) {
-		return nil, fmt.Errorf("agent at %s: %w: each agent needs a descriptor, raise the limit (ulimit -n)", addr, err)
+		return nil, fmt.Errorf(
+			"agent at %s: %w: each agent needs a descriptor, raise the limit (ulimit -n)",
+			addr,
+			err,
+		)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("agent at %s: %w", addr, err)

@@ -43,8 +43,15 @@ func (s *Server) Notify(ctx context.Context, to Target, n Notification) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(s.host.ctx, cancel)()
-	g := &gosnmp.GoSNMP{Target: to.Addr.Addr().String(), Port: to.Addr.Port(), Version: gosnmp.SnmpVersion(to.Version),
-		Community: to.Community, Timeout: cmp.Or(to.Timeout, time.Second), Retries: to.Retries, Context: ctx}
+	g := &gosnmp.GoSNMP{
+		Target:    to.Addr.Addr().String(),
+		Port:      to.Addr.Port(),
+		Version:   gosnmp.SnmpVersion(to.Version),
+		Community: to.Community,
+		Timeout:   cmp.Or(to.Timeout, time.Second),
+		Retries:   to.Retries,
+		Context:   ctx,
+	}
 	if to.Version == snmpwire.Version3 {
 		if to.User == nil {
 			return fmt.Errorf("trap to %s: version 3 needs a user", to.Addr)
@@ -66,7 +73,13 @@ func (s *Server) Notify(ctx context.Context, to Target, n Notification) error {
 	answers := make(chan []byte, 8)
 	s.agent.pending.Store(answers, nil)
 	defer s.agent.pending.Delete(answers)
-	g.Conn = &ownSocket{Conn: g.Conn, server: s, to: to.Addr, answers: answers, ended: ctx.Done()}
+	g.Conn = &ownSocket{
+		Conn:    g.Conn,
+		server:  s,
+		to:      to.Addr,
+		answers: answers,
+		ended:   ctx.Done(),
+	}
 	trap, err := s.newTrap(to, n)
 	if err == nil {
 		_, err = g.SendTrap(trap)
@@ -88,7 +101,9 @@ type ownSocket struct {
 	deadline time.Time
 }
 
-func (c *ownSocket) Write(b []byte) (int, error) { return c.server.conn.WriteToUDPAddrPort(b, c.to) }
+func (c *ownSocket) Write(b []byte) (int, error) {
+	return c.server.conn.WriteToUDPAddrPort(b, c.to)
+}
 
 func (c *ownSocket) SetDeadline(t time.Time) error {
 	c.deadline = t
@@ -135,8 +150,14 @@ func (s *Server) newTrap(to Target, n Notification) (t gosnmp.SnmpTrap, err erro
 	t.IsInform = to.Inform
 	if to.Version != snmpwire.Version1 {
 		t.Variables, err = snmpwire.Variables(append([]snmpwire.VarBind{
-			{Name: snmpwire.MustOID(sysUpTime), Value: snmpwire.Unsigned(snmpwire.TimeTicks, uint64(n.UpTime))},
-			{Name: snmpwire.MustOID(snmpTrapOID), Value: snmpwire.Object(n.Trap)},
+			{
+				Name:  snmpwire.MustOID(sysUpTime),
+				Value: snmpwire.Unsigned(snmpwire.TimeTicks, uint64(n.UpTime)),
+			},
+			{
+				Name:  snmpwire.MustOID(snmpTrapOID),
+				Value: snmpwire.Object(n.Trap),
+			},
 		}, n.VarBinds...))
 		return t, err
 	}

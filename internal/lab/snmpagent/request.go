@@ -28,7 +28,10 @@ func (q *request) limitMessage(n int) int {
 
 // answerPDU returns the response and whether there is one.
 func (q *request) answerPDU(p snmpwire.PDU) (snmpwire.RawPDU, bool) {
-	r := snmpwire.RawPDU{Type: snmpwire.Response, RequestID: p.RequestID}
+	r := snmpwire.RawPDU{
+		Type:      snmpwire.Response,
+		RequestID: p.RequestID,
+	}
 	if q.faults.WrongID {
 		r.RequestID ^= 0x5555
 	}
@@ -82,7 +85,12 @@ func (q *request) answerPDU(p snmpwire.PDU) (snmpwire.RawPDU, bool) {
 
 // refusePDU makes an error response: the request's own variable bindings, none
 // with tooBig (RFC 3416 section 4.2.1).
-func (q *request) refusePDU(r snmpwire.RawPDU, p snmpwire.PDU, status snmpwire.Status, place int) snmpwire.RawPDU {
+func (q *request) refusePDU(
+	r snmpwire.RawPDU,
+	p snmpwire.PDU,
+	status snmpwire.Status,
+	place int,
+) snmpwire.RawPDU {
 	r.VarBinds = nil
 	if q.v1 {
 		status = status.V1()
@@ -96,10 +104,15 @@ func (q *request) refusePDU(r snmpwire.RawPDU, p snmpwire.PDU, status snmpwire.S
 	return r
 }
 
-func (q *request) tooMany(n int) bool { return q.faults.TooBig > 0 && n > q.faults.TooBig }
+func (q *request) tooMany(n int) bool {
+	return q.faults.TooBig > 0 && n > q.faults.TooBig
+}
 
 // readInstances answers GET and GETNEXT: look finds the instance for a name.
-func (q *request) readInstances(p snmpwire.PDU, look func(snmpwire.OID) (snmpwire.OID, snmpwire.Value)) (
+func (q *request) readInstances(
+	p snmpwire.PDU,
+	look func(snmpwire.OID) (snmpwire.OID, snmpwire.Value),
+) (
 	out []byte, status snmpwire.Status, place int) {
 	for i, vb := range p.VarBinds {
 		name, v := look(vb.Name)

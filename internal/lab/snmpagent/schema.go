@@ -59,7 +59,9 @@ type Schema[M any] struct {
 // lies below another, which is a mistake in the program.
 func NewSchema[M any](objects ...[]Object[M]) *Schema[M] {
 	s := &Schema[M]{objects: slices.Concat(objects...)}
-	sort.Slice(s.objects, func(i, j int) bool { return s.objects[i].OID.Compare(s.objects[j].OID) < 0 })
+	sort.Slice(s.objects, func(i, j int) bool {
+		return s.objects[i].OID.Compare(s.objects[j].OID) < 0
+	})
 	for i := 1; i < len(s.objects); i++ {
 		if s.objects[i].OID.HasPrefix(s.objects[i-1].OID) {
 			panic("snmpagent: " + s.objects[i].Name + " lies within " + s.objects[i-1].Name)
@@ -69,7 +71,9 @@ func NewSchema[M any](objects ...[]Object[M]) *Schema[M] {
 }
 
 // Bind makes the MIB of one model. lock guards the model.
-func (s *Schema[M]) Bind(m M, lock sync.Locker) MIB { return &bound[M]{s, m, lock} }
+func (s *Schema[M]) Bind(m M, lock sync.Locker) MIB {
+	return &bound[M]{s, m, lock}
+}
 
 type bound[M any] struct {
 	schema *Schema[M]
@@ -80,7 +84,9 @@ type bound[M any] struct {
 // findObject returns the place of the last object whose OID is not after name, and
 // whether name is it or lies below it.
 func (s *Schema[M]) findObject(name snmpwire.OID) (int, bool) {
-	i := sort.Search(len(s.objects), func(i int) bool { return s.objects[i].OID.Compare(name) > 0 }) - 1
+	i := sort.Search(len(s.objects), func(i int) bool {
+		return s.objects[i].OID.Compare(name) > 0
+	}) - 1
 	return i, i >= 0 && name.HasPrefix(s.objects[i].OID)
 }
 

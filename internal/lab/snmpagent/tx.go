@@ -22,11 +22,15 @@ func (t *Tx) Undo(f func()) { t.undo = append(t.undo, f) }
 
 // Check notes a test to run when every assignment is made. Its failure is
 // reported for the variable binding now in hand.
-func (t *Tx) Check(f func() snmpwire.Status) { t.checks = append(t.checks, check{t.place, f}) }
+func (t *Tx) Check(f func() snmpwire.Status) {
+	t.checks = append(t.checks, check{t.place, f})
+}
 
 // Commit notes what to do when the request has succeeded, after the model is
 // unlocked and before the answer is sent.
-func (t *Tx) Commit(f func()) { t.commits = append(t.commits, f) }
+func (t *Tx) Commit(f func()) {
+	t.commits = append(t.commits, f)
+}
 
 // Set implements MIB in the order of RFC 3416 section 4.2.5.
 func (b *bound[M]) Set(list []snmpwire.VarBind) (snmpwire.Status, int) {

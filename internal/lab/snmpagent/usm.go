@@ -57,7 +57,8 @@ func (a *Agent) handleV3(f *faults.Set, in []byte) []byte {
 	if level != gosnmp.NoAuthNoPriv {
 		head := m
 		m, err = snmpwire.DecodeV3(in, keys)
-		if err != nil && strings.Contains(strings.ToLower(err.Error()), "authentic") { // gosnmp says so in texts only
+		if err != nil &&
+			strings.Contains(strings.ToLower(err.Error()), "authentic") { // gosnmp says so in texts only
 			return a.refuseUser(head, wrongDigests)
 		}
 		boots, now := a.engineTime()
@@ -78,11 +79,24 @@ func (a *Agent) handleV3(f *faults.Set, in []byte) []byte {
 	if m.ContextName != "" && !view {
 		return a.reportCounter(m, keys, unknownContexts)
 	}
-	q := request{agent: a, mib: mib, faults: f, write: !u.ReadOnly}
+	q := request{
+		agent:  a,
+		mib:    mib,
+		faults: f,
+		write:  !u.ReadOnly,
+	}
 	q.room = q.limitMessage(min(a.cfg.MaxMessage, int(m.MsgMaxSize))) - 240
 	if u.Level()&^level != 0 { // VACM: the user may not come with less than it has
-		refused := snmpwire.RawPDU{Type: snmpwire.Response, RequestID: m.PDU.RequestID}
-		return a.sealMessage(m, keys, level, q.refusePDU(refused, m.PDU, snmpwire.AuthorizationError, 0))
+		refused := snmpwire.RawPDU{
+			Type:      snmpwire.Response,
+			RequestID: m.PDU.RequestID,
+		}
+		return a.sealMessage(
+			m,
+			keys,
+			level,
+			q.refusePDU(refused, m.PDU, snmpwire.AuthorizationError, 0),
+		)
 	}
 	pdu, ok := q.answerPDU(m.PDU)
 	if !ok {
@@ -105,10 +119,20 @@ func (a *Agent) reportCounter(m *snmpwire.MessageV3, keys *snmpwire.Keys, counte
 	level := m.MsgFlags & gosnmp.AuthNoPriv
 	if keys == nil {
 		level = gosnmp.NoAuthNoPriv
-		keys = &snmpwire.Keys{UserName: m.USM().UserName, AuthoritativeEngineID: string(a.cfg.EngineID)}
+		keys = &snmpwire.Keys{
+			UserName:              m.USM().UserName,
+			AuthoritativeEngineID: string(a.cfg.EngineID),
+		}
 	}
-	pdu := snmpwire.PDU{Type: snmpwire.Report, RequestID: m.PDU.RequestID, VarBinds: []snmpwire.VarBind{
-		{Name: snmpwire.MustOID(counter), Value: snmpwire.Unsigned(snmpwire.Counter32, a.badAuth.Load()+1)}}}
+	pdu := snmpwire.PDU{
+		Type:      snmpwire.Report,
+		RequestID: m.PDU.RequestID,
+		VarBinds: []snmpwire.VarBind{
+			{
+				Name:  snmpwire.MustOID(counter),
+				Value: snmpwire.Unsigned(snmpwire.Counter32, a.badAuth.Load()+1),
+			}},
+	}
 	return a.sealMessage(m, keys, level, pdu.Raw())
 }
 
@@ -116,8 +140,12 @@ func (a *Agent) reportCounter(m *snmpwire.MessageV3, keys *snmpwire.Keys, counte
 func (a *Agent) sealMessage(m *snmpwire.MessageV3, keys *snmpwire.Keys, level gosnmp.SnmpV3MsgFlags,
 	pdu snmpwire.RawPDU) []byte {
 	boots, now := a.engineTime()
-	out, err := snmpwire.EncodeV3(gosnmp.SnmpPacket{MsgID: m.MsgID, MsgFlags: level,
-		ContextEngineID: string(a.cfg.EngineID), ContextName: m.ContextName}, keys, boots, now, pdu)
+	out, err := snmpwire.EncodeV3(gosnmp.SnmpPacket{
+		MsgID:           m.MsgID,
+		MsgFlags:        level,
+		ContextEngineID: string(a.cfg.EngineID),
+		ContextName:     m.ContextName,
+	}, keys, boots, now, pdu)
 	if err != nil {
 		return nil // a value that gosnmp does not know
 	}

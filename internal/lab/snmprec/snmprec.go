@@ -19,7 +19,9 @@ type MIB struct{ rows []snmpwire.VarBind }
 
 // New makes a MIB of values, which it sorts.
 func New(rows []snmpwire.VarBind) *MIB {
-	slices.SortFunc(rows, func(a, b snmpwire.VarBind) int { return a.Name.Compare(b.Name) })
+	slices.SortFunc(rows, func(a, b snmpwire.VarBind) int {
+		return a.Name.Compare(b.Name)
+	})
 	return &MIB{rows}
 }
 
@@ -45,7 +47,10 @@ func Read(r io.Reader) (*MIB, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", parts[0], err)
 		}
-		rows = append(rows, snmpwire.VarBind{Name: name, Value: v})
+		rows = append(rows, snmpwire.VarBind{
+			Name:  name,
+			Value: v,
+		})
 	}
 	return New(rows), s.Err()
 }
@@ -66,7 +71,10 @@ func value(tag, text string) (snmpwire.Value, error) {
 		o, err := snmpwire.ParseOID(text)
 		return snmpwire.Object(o), err
 	case snmpwire.IPAddress:
-		return snmpwire.Value{Tag: v, Bytes: ipAddress(text)}, nil
+		return snmpwire.Value{
+			Tag:   v,
+			Bytes: ipAddress(text),
+		}, nil
 	default:
 		i, err := strconv.ParseInt(text, 10, 64)
 		if err != nil { // an agent that answers another type than it should
@@ -110,8 +118,12 @@ func (m *MIB) Next(name, dst snmpwire.OID) (snmpwire.OID, snmpwire.Value) {
 }
 
 // Set implements snmpagent.MIB.
-func (m *MIB) Set([]snmpwire.VarBind) (snmpwire.Status, int) { return snmpwire.NotWritable, 1 }
+func (m *MIB) Set([]snmpwire.VarBind) (snmpwire.Status, int) {
+	return snmpwire.NotWritable, 1
+}
 
 func (m *MIB) find(name snmpwire.OID) (int, bool) {
-	return slices.BinarySearchFunc(m.rows, name, func(v snmpwire.VarBind, n snmpwire.OID) int { return v.Name.Compare(n) })
+	return slices.BinarySearchFunc(m.rows, name, func(v snmpwire.VarBind, n snmpwire.OID) int {
+		return v.Name.Compare(n)
+	})
 }

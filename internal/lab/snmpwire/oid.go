@@ -18,13 +18,23 @@ type OID []uint32
 func ParseOID(s string) (OID, error) {
 	parts := strings.Split(strings.TrimPrefix(s, "."), ".")
 	if len(parts) > MaxArcs {
-		return nil, fmt.Errorf("OID %.40q… has %d arcs, at most %d are allowed", s, len(parts), MaxArcs)
+		return nil, fmt.Errorf(
+			"OID %.40q… has %d arcs, at most %d are allowed",
+			s,
+			len(parts),
+			MaxArcs,
+		)
 	}
 	o := make(OID, len(parts))
 	for i, p := range parts {
 		n, err := strconv.ParseUint(p, 10, 32)
 		if err != nil {
-			return nil, fmt.Errorf("OID %.80q: arc %d, %.20q, is not a number from 0 to 4294967295", s, i+1, p)
+			return nil, fmt.Errorf(
+				"OID %.80q: arc %d, %.20q, is not a number from 0 to 4294967295",
+				s,
+				i+1,
+				p,
+			)
 		}
 		o[i] = uint32(n)
 	}
@@ -56,7 +66,9 @@ func (o OID) String() string {
 func (o OID) Compare(p OID) int { return slices.Compare(o, p) }
 
 // HasPrefix reports whether o is p or lies below it.
-func (o OID) HasPrefix(p OID) bool { return len(o) >= len(p) && slices.Equal(o[:len(p)], p) }
+func (o OID) HasPrefix(p OID) bool {
+	return len(o) >= len(p) && slices.Equal(o[:len(p)], p)
+}
 
 // Append returns a new OID: o followed by arcs.
 func (o OID) Append(arcs ...uint32) OID {

@@ -49,7 +49,10 @@ func ParseStatus(name string) (Status, error) {
 			return s, nil
 		}
 	}
-	return 0, fmt.Errorf("%.40q is not an SNMP error-status; the names are those of RFC 3416, as wrongValue", name)
+	return 0, fmt.Errorf(
+		"%.40q is not an SNMP error-status; the names are those of RFC 3416, as wrongValue",
+		name,
+	)
 }
 
 // V1 maps the status to one that version 1 knows (RFC 3584 section 4.4).

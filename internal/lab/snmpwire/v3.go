@@ -23,7 +23,13 @@ type User struct {
 // 11.2) where their protocol is in use; privacy needs authentication.
 func NewUser(name string, auth gosnmp.SnmpV3AuthProtocol, authPassword string,
 	priv gosnmp.SnmpV3PrivProtocol, privPassword string) (*User, error) {
-	u := &User{Name: name, Auth: auth, Priv: priv, authPassword: authPassword, privPassword: privPassword}
+	u := &User{
+		Name:         name,
+		Auth:         auth,
+		Priv:         priv,
+		authPassword: authPassword,
+		privPassword: privPassword,
+	}
 	switch level := u.Level(); {
 	case name == "" || len(name) > 32:
 		return nil, fmt.Errorf("user name %.40q: 1 to 32 octets are allowed", name)
@@ -53,9 +59,14 @@ type Keys = gosnmp.UsmSecurityParameters
 
 // Localize makes the user's keys for an engine (RFC 3414 section 2.6).
 func (u *User) Localize(engineID []byte) *Keys {
-	k := &Keys{UserName: u.Name, AuthoritativeEngineID: string(engineID),
-		AuthenticationProtocol: u.Auth, AuthenticationPassphrase: u.authPassword,
-		PrivacyProtocol: u.Priv, PrivacyPassphrase: u.privPassword}
+	k := &Keys{
+		UserName:                 u.Name,
+		AuthoritativeEngineID:    string(engineID),
+		AuthenticationProtocol:   u.Auth,
+		AuthenticationPassphrase: u.authPassword,
+		PrivacyProtocol:          u.Priv,
+		PrivacyPassphrase:        u.privPassword,
+	}
 	_ = k.InitSecurityKeys() // fails without a password only
 	return k
 }
@@ -67,7 +78,9 @@ type MessageV3 struct {
 }
 
 // USM is the security parameters of the message.
-func (m *MessageV3) USM() *Keys { return m.SecurityParameters.(*Keys) }
+func (m *MessageV3) USM() *Keys {
+	return m.SecurityParameters.(*Keys)
+}
 
 // ErrSealed says that a message needs the keys of its user to be read. Its header is read.
 var ErrSealed = errors.New("the message is authenticated: it is read with the keys of its user")
@@ -79,7 +92,11 @@ func DecodeV3(msg []byte, keys *Keys) (m *MessageV3, err error) {
 			err = fmt.Errorf("the message cannot be read: %v", r)
 		}
 	}()
-	g := &gosnmp.GoSNMP{Version: gosnmp.Version3, SecurityModel: gosnmp.UserSecurityModel, SecurityParameters: keys}
+	g := &gosnmp.GoSNMP{
+		Version:            gosnmp.Version3,
+		SecurityModel:      gosnmp.UserSecurityModel,
+		SecurityParameters: keys,
+	}
 	read := func(b []byte) (*gosnmp.SnmpPacket, error) { return g.UnmarshalTrap(b, true) }
 	if keys == nil {
 		g.SecurityParameters, read = &Keys{UserName: "unknown"}, g.SnmpDecodePacket
@@ -129,6 +146,9 @@ func packetFromPDU(pdu RawPDU) (*gosnmp.SnmpPacket, error) {
 
 // Variables are variable bindings in the form of gosnmp.
 func Variables(list []VarBind) ([]gosnmp.SnmpPDU, error) {
-	p, err := packetFromPDU(PDU{Type: Response, VarBinds: list}.Raw())
+	p, err := packetFromPDU(PDU{
+		Type:     Response,
+		VarBinds: list,
+	}.Raw())
 	return p.Variables, err
 }

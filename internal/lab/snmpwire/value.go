@@ -33,13 +33,19 @@ type Value struct {
 }
 
 // Int32 makes an INTEGER.
-func Int32(n int) Value { return Value{Tag: Integer, Int: int64(n)} }
+func Int32(n int) Value {
+	return Value{Tag: Integer, Int: int64(n)}
+}
 
 // Octets makes an OCTET STRING; b is not copied.
-func Octets(b []byte) Value { return Value{Tag: OctetString, Bytes: b} }
+func Octets(b []byte) Value {
+	return Value{Tag: OctetString, Bytes: b}
+}
 
 // Text makes an OCTET STRING of a text.
-func Text(s string) Value { return Value{Tag: OctetString, Bytes: []byte(s)} }
+func Text(s string) Value {
+	return Value{Tag: OctetString, Bytes: []byte(s)}
+}
 
 // Object makes an OBJECT IDENTIFIER.
 func Object(o OID) Value { return Value{Tag: ObjectID, OID: o} }
@@ -54,7 +60,9 @@ func Unsigned(t Tag, n uint64) Value {
 }
 
 // Exception reports whether the value is noSuchObject, noSuchInstance or endOfMibView.
-func (v Value) Exception() bool { return v.Tag >= NoSuchObject && v.Tag <= EndOfMibView }
+func (v Value) Exception() bool {
+	return v.Tag >= NoSuchObject && v.Tag <= EndOfMibView
+}
 
 // String shows the value for a log or a test's failure.
 func (v Value) String() string {

@@ -81,10 +81,13 @@ func (l *Listener) showHostKey(private any) error {
 	byPassword := func(c ssh.ConnMetadata, password []byte) (*ssh.Permissions, error) {
 		return l.admitUser(c, string(password) == l.o.Password)
 	}
-	c := &ssh.ServerConfig{MaxAuthTries: 4, PasswordCallback: byPassword,
+	c := &ssh.ServerConfig{
+		MaxAuthTries:     4,
+		PasswordCallback: byPassword,
 		PublicKeyCallback: func(c ssh.ConnMetadata, key ssh.PublicKey) (*ssh.Permissions, error) {
 			return l.admitUser(c, formatPublicKey(key) == strings.TrimSpace(l.o.AuthorizedTo))
-		}}
+		},
+	}
 	if l.o.Both {
 		c.PasswordCallback = nil
 		byKey := c.PublicKeyCallback

@@ -20,7 +20,10 @@ func (s *Server) answerSearch(c net.Conn, id any, op *ber.Packet) {
 	}
 	code, sent := s.SearchCode, int64(0)
 	for _, e := range s.Entries {
-		if code != 0 || !isBelowDN(e.DN, base) || scope == goldap.ScopeBaseObject && !isBelowDN(base, e.DN) || !e.matchesFilter(filter) {
+		if code != 0 ||
+			!isBelowDN(e.DN, base) ||
+			scope == goldap.ScopeBaseObject && !isBelowDN(base, e.DN) ||
+			!e.matchesFilter(filter) {
 			continue
 		}
 		if limit > 0 && sent == limit {
@@ -44,7 +47,13 @@ func newSearchEntry(e Entry, wanted *ber.Packet) *ber.Packet {
 	for _, w := range wanted.Children {
 		names = append(names, strings.ToLower(string(w.ByteValue)))
 	}
-	p := ber.Encode(ber.ClassApplication, ber.TypeConstructed, goldap.ApplicationSearchResultEntry, nil, "")
+	p := ber.Encode(
+		ber.ClassApplication,
+		ber.TypeConstructed,
+		goldap.ApplicationSearchResultEntry,
+		nil,
+		"",
+	)
 	p.AppendChild(newOctetString(e.DN))
 	list := ber.NewSequence("")
 	for name, values := range e.Attributes {
@@ -69,7 +78,9 @@ func newSearchEntry(e Entry, wanted *ber.Packet) *ber.Packet {
 func (e Entry) matchesFilter(f *ber.Packet) bool {
 	switch f.Tag {
 	case goldap.FilterAnd:
-		return !slices.ContainsFunc(f.Children, func(c *ber.Packet) bool { return !e.matchesFilter(c) })
+		return !slices.ContainsFunc(f.Children, func(c *ber.Packet) bool {
+			return !e.matchesFilter(c)
+		})
 	case goldap.FilterOr:
 		return slices.ContainsFunc(f.Children, e.matchesFilter)
 	case goldap.FilterNot:

@@ -137,7 +137,13 @@ func (s *Server) serveConn(raw net.Conn) {
 			s.answerSearch(c, id, op)
 		case goldap.ApplicationExtendedRequest:
 			if s.TLS == nil {
-				s.sendResult(c, id, goldap.ApplicationExtendedResponse, goldap.LDAPResultProtocolError, "no TLS here")
+				s.sendResult(
+					c,
+					id,
+					goldap.ApplicationExtendedResponse,
+					goldap.LDAPResultProtocolError,
+					"no TLS here",
+				)
 				continue
 			}
 			s.sendResult(c, id, goldap.ApplicationExtendedResponse, 0, "")
@@ -150,7 +156,13 @@ func (s *Server) serveConn(raw net.Conn) {
 
 func (s *Server) sendResult(c net.Conn, id any, op ber.Tag, code uint16, text string) {
 	r := ber.Encode(ber.ClassApplication, ber.TypeConstructed, op, nil, "")
-	r.AppendChild(ber.NewInteger(ber.ClassUniversal, ber.TypePrimitive, ber.TagEnumerated, int64(code), ""))
+	r.AppendChild(ber.NewInteger(
+		ber.ClassUniversal,
+		ber.TypePrimitive,
+		ber.TagEnumerated,
+		int64(code),
+		"",
+	))
 	r.AppendChild(newOctetString(""))
 	r.AppendChild(newOctetString(text))
 	sendMessage(c, id, r)
@@ -171,8 +183,20 @@ func (s *Server) answerBind(c net.Conn, id any, dn string, code uint16) {
 	control.AppendChild(newOctetString(string(append([]byte{0x30, byte(len(says))}, says...))))
 	controls := ber.Encode(ber.ClassContext, ber.TypeConstructed, 0, nil, "")
 	controls.AppendChild(control)
-	op := ber.Encode(ber.ClassApplication, ber.TypeConstructed, goldap.ApplicationBindResponse, nil, "")
-	op.AppendChild(ber.NewInteger(ber.ClassUniversal, ber.TypePrimitive, ber.TagEnumerated, int64(code), ""))
+	op := ber.Encode(
+		ber.ClassApplication,
+		ber.TypeConstructed,
+		goldap.ApplicationBindResponse,
+		nil,
+		"",
+	)
+	op.AppendChild(ber.NewInteger(
+		ber.ClassUniversal,
+		ber.TypePrimitive,
+		ber.TagEnumerated,
+		int64(code),
+		"",
+	))
 	op.AppendChild(newOctetString(""))
 	op.AppendChild(newOctetString(s.Diagnostic))
 	p := ber.NewSequence("")
@@ -204,7 +228,9 @@ func (s *Server) bindResultCode(op *ber.Packet) uint16 {
 		return goldap.LDAPResultInvalidCredentials
 	}
 	for _, e := range s.Entries {
-		if e.Password != "" && e.Password == password && (equalDN(e.DN, dn) || e.hasValue("userPrincipalName", dn)) {
+		if e.Password != "" &&
+			e.Password == password &&
+			(equalDN(e.DN, dn) || e.hasValue("userPrincipalName", dn)) {
 			return 0
 		}
 	}

@@ -39,7 +39,11 @@ func New(rw io.ReadWriter, limit int) *Framer {
 	if limit <= 0 {
 		limit = DefaultMax
 	}
-	return &Framer{r: bufio.NewReaderSize(rw, 32<<10), w: rw, Max: limit}
+	return &Framer{
+		r:   bufio.NewReaderSize(rw, 32<<10),
+		w:   rw,
+		Max: limit,
+	}
 }
 
 // Read returns the next message. io.EOF means that the peer closed between two
@@ -62,7 +66,11 @@ func (f *Framer) readMarked() ([]byte, error) {
 			if len(text) > 0 { // before it there are only blanks
 				begun = true
 				if text[0] != '<' {
-					return nil, fmt.Errorf("%w: a message begins with %q, not with XML", ErrBroken, text[:min(len(text), 8)])
+					return nil, fmt.Errorf(
+						"%w: a message begins with %q, not with XML",
+						ErrBroken,
+						text[:min(len(text), 8)],
+					)
 				}
 			}
 		}
@@ -160,7 +168,11 @@ func (f *Framer) Write(msgs ...[]byte) error {
 	size := 0
 	for _, msg := range msgs {
 		if len(msg) == 0 || len(msg) > f.Max {
-			return fmt.Errorf("a message of %d bytes cannot be sent, the most is %d", len(msg), f.Max)
+			return fmt.Errorf(
+				"a message of %d bytes cannot be sent, the most is %d",
+				len(msg),
+				f.Max,
+			)
 		}
 		if !f.Chunked && bytes.Contains(msg, endOfMessage) {
 			return errors.New("the message holds the mark that ends one")

@@ -30,7 +30,9 @@ func New(space, name string, kids ...*Node) *Node {
 }
 
 // Leaf returns an element with a text.
-func Leaf(space, name, text string) *Node { return &Node{Space: space, Name: name, Text: text} }
+func Leaf(space, name, text string) *Node {
+	return &Node{Space: space, Name: name, Text: text}
+}
 
 // Add appends children, leaves out nil ones, and returns n.
 func (n *Node) Add(kids ...*Node) *Node {
@@ -59,7 +61,9 @@ func (n *Node) Attr(space, name string) string {
 }
 
 // Is reports whether n has this name.
-func (n *Node) Is(space, name string) bool { return n != nil && n.Space == space && n.Name == name }
+func (n *Node) Is(space, name string) bool {
+	return n != nil && n.Space == space && n.Name == name
+}
 
 // Kid returns the first child of a name, or nil; so does it for a nil n.
 func (n *Node) Kid(space, name string) *Node {
@@ -109,14 +113,21 @@ func (n *Node) Trimmed() string {
 }
 
 // Value is the trimmed text of a child in the namespace of n.
-func (n *Node) Value(name string) string { return n.Down(name).Trimmed() }
+func (n *Node) Value(name string) string {
+	return n.Down(name).Trimmed()
+}
 
 // Clone copies the tree.
 func (n *Node) Clone() *Node {
 	if n == nil {
 		return nil
 	}
-	c := &Node{Space: n.Space, Name: n.Name, Text: n.Text, Attrs: slices.Clone(n.Attrs)}
+	c := &Node{
+		Space: n.Space,
+		Name:  n.Name,
+		Text:  n.Text,
+		Attrs: slices.Clone(n.Attrs),
+	}
 	for _, k := range n.Kids {
 		c.Kids = append(c.Kids, k.Clone())
 	}

@@ -86,4 +86,6 @@ func newElementNode(t xml.StartElement) (*Node, error) {
 
 // isPlainName is true for a local name that can be written as it is: a colon left in it
 // is one that belongs to no prefix.
-func isPlainName(name string) bool { return name != "" && !strings.ContainsAny(name, ":<>&\"' \t\r\n") }
+func isPlainName(name string) bool {
+	return name != "" && !strings.ContainsAny(name, ":<>&\"' \t\r\n")
+}

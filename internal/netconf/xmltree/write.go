@@ -64,4 +64,6 @@ func writeAttribute(b *bytes.Buffer, name, value string) {
 }
 
 // writeEscaped cannot fail: a bytes.Buffer takes everything.
-func writeEscaped(b *bytes.Buffer, s string) { _ = xml.EscapeText(b, []byte(s)) }
+func writeEscaped(b *bytes.Buffer, s string) {
+	_ = xml.EscapeText(b, []byte(s))
+}

@@ -46,7 +46,11 @@ func hostKeyPlace(t switchcli.Target) string {
 // Open is switchcli.Open; a switch that is reached by SSH must show its key. The faults
 // are those of switchcli.Open, and fault.Denied for a key that is unknown or another one,
 // fault.Unavailable when keys cannot be read or kept.
-func (k *Keys) Open(ctx context.Context, t switchcli.Target, d switchcli.Dialogue) (*switchcli.Session, error) {
+func (k *Keys) Open(
+	ctx context.Context,
+	t switchcli.Target,
+	d switchcli.Dialogue,
+) (*switchcli.Session, error) {
 	if t.Transport != switchcli.SSH {
 		return switchcli.Open(ctx, t, d)
 	}
@@ -76,7 +80,12 @@ func (k *Keys) expectedKey(ctx context.Context, t switchcli.Target) (string, err
 	case Any:
 		return "", nil
 	case Known:
-		return "", fault.New(fault.Denied, "no SSH host key of switch %s is known; write it into known_hosts of %s", t, k.File)
+		return "", fault.New(
+			fault.Denied,
+			"no SSH host key of switch %s is known; write it into known_hosts of %s",
+			t,
+			k.File,
+		)
 	}
 	e, err := k.Store.Get(ctx, host.Private, hostKeyPlace(t))
 	if err != nil && fault.KindOf(err) != fault.NotFound {
@@ -88,7 +97,16 @@ func (k *Keys) expectedKey(ctx context.Context, t switchcli.Target) (string, err
 // keepKey stores the first key if none was stored in the meantime: two nodes cannot trust two
 // keys of one switch.
 func (k *Keys) keepKey(ctx context.Context, t switchcli.Target, key string) error {
-	_, err := k.Store.Commit(ctx, host.Txn{Compares: []host.Compare{{Key: hostKeyPlace(t)}}, Ops: []host.Op{{Key: hostKeyPlace(t), Value: []byte(key)}}})
+	_, err := k.Store.Commit(
+		ctx,
+		host.Txn{
+			Compares: []host.Compare{{Key: hostKeyPlace(t)}},
+			Ops: []host.Op{{
+				Key:   hostKeyPlace(t),
+				Value: []byte(key),
+			}},
+		},
+	)
 	var lost *host.ConflictError
 	if errors.As(err, &lost) {
 		first, err := k.Store.Get(ctx, host.Private, hostKeyPlace(t))
@@ -98,12 +116,30 @@ func (k *Keys) keepKey(ctx context.Context, t switchcli.Target, key string) erro
 		case string(first.Value) == key:
 			return nil
 		}
-		return k.explainChangedKey(t, &netconf.HostKeyError{Pinned: string(first.Value), Shown: key})
+		return k.explainChangedKey(
+			t,
+			&netconf.HostKeyError{
+				Pinned: string(first.Value),
+				Shown:  key,
+			},
+		)
 	}
 	if err != nil {
-		return fault.Wrap(fault.Unavailable, err, "the SSH host key of switch %s cannot be stored: %v", t, err)
+		return fault.Wrap(
+			fault.Unavailable,
+			err,
+			"the SSH host key of switch %s cannot be stored: %v",
+			t,
+			err,
+		)
 	}
-	k.Log.Warn("the SSH host key of a switch is trusted because it is the first it showed; compare it with the switch's", "switch", t.String(), "key", key)
+	k.Log.Warn(
+		"the SSH host key of a switch is trusted because it is the first it showed; compare it with the switch's",
+		"switch",
+		t.String(),
+		"key",
+		key,
+	)
 	return nil
 }
 
@@ -151,11 +187,21 @@ func (s Settings) Check(path string) (known map[string]string, bad fault.List) {
 	for address, key := range s.KnownHosts {
 		a, err := netip.ParseAddr(address)
 		if err != nil {
-			bad = append(bad, fault.At(fault.Invalid, path+"known_hosts", "%.60q is not an IP address", address))
+			bad = append(
+				bad,
+				fault.At(fault.Invalid, path+"known_hosts", "%.60q is not an IP address", address),
+			)
 			continue
 		}
 		if _, _, _, _, err := ssh.ParseAuthorizedKey([]byte(key)); err != nil {
-			bad = append(bad, fault.At(fault.Invalid, path+"known_hosts/"+address, "this is not a line such as \"ssh-ed25519 AAAA…\""))
+			bad = append(
+				bad,
+				fault.At(
+					fault.Invalid,
+					path+"known_hosts/"+address,
+					"this is not a line such as \"ssh-ed25519 AAAA…\"",
+				),
+			)
 		}
 		known[a.String()] = key
 	}

@@ -18,12 +18,22 @@ import (
 	"ctl.internal/internal/wire"
 )
 
-var bothWays = &grpc.StreamDesc{ServerStreams: true, ClientStreams: true}
+var bothWays = &grpc.StreamDesc{
+	ServerStreams: true,
+	ClientStreams: true,
+}
 
 // Pump calls method on conn with the metadata md and carries messages both ways
 // between it and the call in, until one side ends. It returns the error of the
 // called side, or the cause with which cancel was called.
-func Pump(ctx context.Context, cancel context.CancelCauseFunc, in grpc.ServerStream, conn grpc.ClientConnInterface, method string, md metadata.MD) error {
+func Pump(
+	ctx context.Context,
+	cancel context.CancelCauseFunc,
+	in grpc.ServerStream,
+	conn grpc.ClientConnInterface,
+	method string,
+	md metadata.MD,
+) error {
 	out, err := conn.NewStream(metadata.NewOutgoingContext(ctx, md), bothWays, method, grpc.ForceCodecV2(Codec()),
 		grpc.MaxCallRecvMsgSize(wire.MaxMessage), grpc.MaxCallSendMsgSize(wire.MaxMessage))
 	if err != nil {
@@ -94,7 +104,9 @@ type codec struct{ encoding.CodecV2 }
 
 // Codec passes a Message through as it is and everything else to protobuf. A server
 // that relays must be made with it.
-func Codec() encoding.CodecV2 { return codec{encoding.GetCodecV2("proto")} }
+func Codec() encoding.CodecV2 {
+	return codec{encoding.GetCodecV2("proto")}
+}
 
 func (c codec) Marshal(v any) (mem.BufferSlice, error) {
 	if m, ok := v.(*Message); ok {

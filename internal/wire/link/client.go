@@ -61,8 +61,17 @@ var (
 	requests = sync.Pool{New: func() any { return &pluginv1.LinkCall{} }}
 )
 
-func newClient(stream grpc.BidiStreamingClient[pluginv1.CarryRequest, pluginv1.CarryResponse], cancel context.CancelFunc) *client {
-	l := &client{stream: stream, cancel: cancel, wake: make(chan struct{}, 1), over: make(chan struct{}), pending: map[uint64]*call{}}
+func newClient(
+	stream grpc.BidiStreamingClient[pluginv1.CarryRequest, pluginv1.CarryResponse],
+	cancel context.CancelFunc,
+) *client {
+	l := &client{
+		stream:  stream,
+		cancel:  cancel,
+		wake:    make(chan struct{}, 1),
+		over:    make(chan struct{}),
+		pending: map[uint64]*call{},
+	}
 	l.work.Go(l.readAnswers)
 	l.work.Go(l.writeQueue)
 	return l
@@ -74,7 +83,12 @@ func (l *client) close() {
 }
 
 // beginCall queues a call; nil without an error when the link cannot take it.
-func (l *client) beginCall(ctx context.Context, method string, request any, md []*pluginv1.LinkCall_MetadataEntry) (*call, error) {
+func (l *client) beginCall(
+	ctx context.Context,
+	method string,
+	request any,
+	md []*pluginv1.LinkCall_MetadataEntry,
+) (*call, error) {
 	r := requests.Get().(*pluginv1.LinkCall)
 	body := r.Request[:0]
 	if m, ok := request.(*frames.Message); ok {
@@ -224,7 +238,16 @@ func (l *client) deliverAnswer(a *pluginv1.LinkAnswer) {
 func (l *client) addAnswerPart(k *call, a *pluginv1.LinkAnswer) {
 	switch {
 	case a.Size > wire.MaxMessage:
-		l.finishCall(k, nil, status.Errorf(codes.ResourceExhausted, "grpc: received message larger than max (%d vs. %d)", a.Size, wire.MaxMessage))
+		l.finishCall(
+			k,
+			nil,
+			status.Errorf(
+				codes.ResourceExhausted,
+				"grpc: received message larger than max (%d vs. %d)",
+				a.Size,
+				wire.MaxMessage,
+			),
+		)
 		return
 	case a.Size > 0:
 		if !l.countPartial(k, int(a.Size)) {
@@ -235,7 +258,14 @@ func (l *client) addAnswerPart(k *call, a *pluginv1.LinkAnswer) {
 		k.parts = make([]byte, 0, a.Size)
 	}
 	if len(k.parts)+len(a.Response) > cap(k.parts) {
-		l.finishCall(k, nil, status.Error(codes.Internal, "the parts of an answer are larger than it was said to be"))
+		l.finishCall(
+			k,
+			nil,
+			status.Error(
+				codes.Internal,
+				"the parts of an answer are larger than it was said to be",
+			),
+		)
 		return
 	}
 	if k.parts = append(k.parts, a.Response...); len(k.parts) == cap(k.parts) {

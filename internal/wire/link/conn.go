@@ -49,7 +49,10 @@ func Open(ctx context.Context, calls grpc.ClientConnInterface) (*Conn, error) {
 		}
 		return &Conn{calls: calls}, err
 	}
-	return &Conn{calls: calls, link: newClient(stream, cancel)}, nil
+	return &Conn{
+		calls: calls,
+		link:  newClient(stream, cancel),
+	}, nil
 }
 
 // Linked reports whether there was a link when the connection was opened.
@@ -65,7 +68,12 @@ func (c *Conn) Close() {
 
 // Invoke makes a unary call. With the codec of package frames its messages may be
 // *frames.Message: those are carried as they are.
-func (c *Conn) Invoke(ctx context.Context, method string, args, reply any, opts ...grpc.CallOption) error {
+func (c *Conn) Invoke(
+	ctx context.Context,
+	method string,
+	args, reply any,
+	opts ...grpc.CallOption,
+) error {
 	if c.link == nil || !areOptionsPlain(opts) {
 		return c.calls.Invoke(ctx, method, args, reply, opts...)
 	}
@@ -92,10 +100,17 @@ func (c *Conn) Invoke(ctx context.Context, method string, args, reply any, opts 
 		answer.Body = body
 	case proto.Message:
 		if err := proto.Unmarshal(body, answer); err != nil {
-			return status.Error(codes.Internal, fmt.Sprintf("grpc: failed to unmarshal the received message: %v", err))
+			return status.Error(
+				codes.Internal,
+				fmt.Sprintf("grpc: failed to unmarshal the received message: %v", err),
+			)
 		}
 	default:
-		return status.Errorf(codes.Internal, "grpc: failed to unmarshal the received message: %T is no message", reply)
+		return status.Errorf(
+			codes.Internal,
+			"grpc: failed to unmarshal the received message: %T is no message",
+			reply,
+		)
 	}
 	return nil
 }
@@ -112,7 +127,12 @@ func requestSize(args any) int {
 }
 
 // NewStream opens a stream of its own.
-func (c *Conn) NewStream(ctx context.Context, desc *grpc.StreamDesc, method string, opts ...grpc.CallOption) (grpc.ClientStream, error) {
+func (c *Conn) NewStream(
+	ctx context.Context,
+	desc *grpc.StreamDesc,
+	method string,
+	opts ...grpc.CallOption,
+) (grpc.ClientStream, error) {
 	return c.calls.NewStream(ctx, desc, method, opts...)
 }
 
@@ -139,7 +159,10 @@ func carriedMetadata(ctx context.Context) (out []*pluginv1.LinkCall_MetadataEntr
 		if len(v) != 1 || strings.HasSuffix(k, "-bin") {
 			return nil, false
 		}
-		out = append(out, &pluginv1.LinkCall_MetadataEntry{Key: k, Value: v[0]})
+		out = append(out, &pluginv1.LinkCall_MetadataEntry{
+			Key:   k,
+			Value: v[0],
+		})
 	}
 	return out, true
 }

@@ -34,7 +34,9 @@ type answerRoom struct {
 	calls   atomic.Int64 // that are being served, until their answer is queued
 }
 
-func newAnswerRoom() *answerRoom { return &answerRoom{large: semaphore.NewWeighted(maxLarge)} }
+func newAnswerRoom() *answerRoom {
+	return &answerRoom{large: semaphore.NewWeighted(maxLarge)}
+}
 
 var errUnread = status.Errorf(codes.ResourceExhausted,
 	"%d MiB of answers wait to be read at the other end of the link: read them, and call again", 2*maxLarge>>20)
@@ -73,11 +75,17 @@ type large struct {
 }
 
 func newOutbox(room *answerRoom) *outbox {
-	return &outbox{wake: make(chan struct{}, 1), sent: make(chan struct{}, 1), room: room}
+	return &outbox{
+		wake: make(chan struct{}, 1),
+		sent: make(chan struct{}, 1),
+		room: room,
+	}
 }
 
 // weight is what a small answer takes of the memory.
-func weight(a *pluginv1.LinkAnswer) int64 { return int64(len(a.Response)+len(a.Status)) + 64 }
+func weight(a *pluginv1.LinkAnswer) int64 {
+	return int64(len(a.Response)+len(a.Status)) + 64
+}
 
 // addAnswer queues an answer; for a large one the caller has acquired room, which is free again when it was sent.
 func (o *outbox) addAnswer(a *pluginv1.LinkAnswer) {
@@ -88,7 +96,10 @@ func (o *outbox) addAnswer(a *pluginv1.LinkAnswer) {
 		o.room.large.Release(int64(len(a.Response)))
 	case o.over:
 	case isLarge:
-		o.large = append(o.large, &large{id: a.Id, body: a.Response})
+		o.large = append(o.large, &large{
+			id:   a.Id,
+			body: a.Response,
+		})
 	default:
 		o.room.small.Add(weight(a))
 		o.small = append(o.small, a)

@@ -49,7 +49,13 @@ type method struct {
 // intercept, which may be nil, is called around each handler: a link does not pass
 // the interceptors of the gRPC server.
 func NewServer(to grpc.ServiceRegistrar, intercept grpc.UnaryServerInterceptor) *Server {
-	s := &Server{to: to, intercept: intercept, methods: map[string]method{}, services: map[string]bool{}, room: newAnswerRoom()}
+	s := &Server{
+		to:        to,
+		intercept: intercept,
+		methods:   map[string]method{},
+		services:  map[string]bool{},
+		room:      newAnswerRoom(),
+	}
 	pluginv1.RegisterLinkServer(to, s)
 	return s
 }

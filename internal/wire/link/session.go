@@ -46,7 +46,14 @@ type job struct {
 }
 
 func newSession(s *Server, base, stream context.Context) *session {
-	return &session{server: s, base: base, stream: stream, out: newOutbox(s.room), jobs: make(chan job), active: map[uint64]context.CancelFunc{}}
+	return &session{
+		server: s,
+		base:   base,
+		stream: stream,
+		out:    newOutbox(s.room),
+		jobs:   make(chan job),
+		active: map[uint64]context.CancelFunc{},
+	}
 }
 
 // readCalls starts calls and cancels them, until the stream ends.
@@ -106,7 +113,14 @@ func (k *session) startCall(c *pluginv1.LinkCall) error {
 		return status.Errorf(codes.InvalidArgument, "the id %d is of a call under way", c.Id)
 	case full:
 		j.cancel()
-		k.out.addAnswer(newFailureAnswer(c.Id, status.Newf(codes.ResourceExhausted, "%d calls over links are being served already", maxCalls)))
+		k.out.addAnswer(newFailureAnswer(
+			c.Id,
+			status.Newf(
+				codes.ResourceExhausted,
+				"%d calls over links are being served already",
+				maxCalls,
+			),
+		))
 		return nil
 	}
 	select {
@@ -194,7 +208,12 @@ func encodeResponse(to []byte, response any) ([]byte, error) {
 }
 
 func tooLarge(n int) error {
-	return status.Errorf(codes.ResourceExhausted, "grpc: trying to send message larger than max (%d vs. %d)", n, maxAnswer)
+	return status.Errorf(
+		codes.ResourceExhausted,
+		"grpc: trying to send message larger than max (%d vs. %d)",
+		n,
+		maxAnswer,
+	)
 }
 
 // callHandler runs the handler as gRPC would. The answer is a proto.Message, or bytes.

@@ -104,9 +104,13 @@ func TraceID(parent string) string {
 	return parent[3:35]
 }
 
-func isHex(s string) bool { return strings.Trim(s, "0123456789abcdef") == "" }
+func isHex(s string) bool {
+	return strings.Trim(s, "0123456789abcdef") == ""
+}
 
-func isZeroHex(s string) bool { return strings.Trim(s, "0") == "" }
+func isZeroHex(s string) bool {
+	return strings.Trim(s, "0") == ""
+}
 
 // TraceOf returns the trace that ctx belongs to, whether it serves a call of it or
 // creates one; empty without a trace.
@@ -125,7 +129,9 @@ func TraceOf(ctx context.Context) string {
 const LogKey = "trace_id"
 
 // LogHandler returns a handler that adds the trace of the context, if there is one.
-func LogHandler(h slog.Handler) slog.Handler { return logHandler{h} }
+func LogHandler(h slog.Handler) slog.Handler {
+	return logHandler{h}
+}
 
 type logHandler struct{ slog.Handler }
 
@@ -139,10 +145,14 @@ func (h logHandler) Handle(ctx context.Context, r slog.Record) error {
 }
 
 // WithAttrs implements slog.Handler.
-func (h logHandler) WithAttrs(a []slog.Attr) slog.Handler { return logHandler{h.Handler.WithAttrs(a)} }
+func (h logHandler) WithAttrs(a []slog.Attr) slog.Handler {
+	return logHandler{h.Handler.WithAttrs(a)}
+}
 
 // WithGroup implements slog.Handler.
-func (h logHandler) WithGroup(name string) slog.Handler { return logHandler{h.Handler.WithGroup(name)} }
+func (h logHandler) WithGroup(name string) slog.Handler {
+	return logHandler{h.Handler.WithGroup(name)}
+}
 
 // DialOptions make a client hand on what its contexts carry.
 func DialOptions() []grpc.DialOption {

@@ -87,9 +87,18 @@ func checkInTopology(t *bier.Topology, id string, c *bier.Channel) error {
 	case t == nil:
 		return fmt.Errorf("there is no topology %s", id)
 	case t.Domain(c.DomainID) == nil:
-		return fmt.Errorf("there is no domain %d in topology %s; configure-domain creates it", c.DomainID, id)
+		return fmt.Errorf(
+			"there is no domain %d in topology %s; configure-domain creates it",
+			c.DomainID,
+			id,
+		)
 	case !t.Domain(c.DomainID).Has(c.SubDomainID):
-		return fmt.Errorf("there is no sub-domain %d of domain %d in topology %s; configure-subdomain creates it", c.SubDomainID, c.DomainID, id)
+		return fmt.Errorf(
+			"there is no sub-domain %d of domain %d in topology %s; configure-subdomain creates it",
+			c.SubDomainID,
+			c.DomainID,
+			id,
+		)
 	}
 	return nil
 }
@@ -102,7 +111,11 @@ func Modify(have *bier.Channel, f *Fields, t *bier.Topology) (*bier.Channel, err
 	case have == nil:
 		return nil, fmt.Errorf("there is no channel %s", f.Name)
 	case have.Deployed():
-		return nil, fmt.Errorf("channel %s is deployed from node %s; only a channel that is not deployed can be modified", f.Name, have.IngressNode)
+		return nil, fmt.Errorf(
+			"channel %s is deployed from node %s; only a channel that is not deployed can be modified",
+			f.Name,
+			have.IngressNode,
+		)
 	}
 	c := *have
 	if err := f.applyToChannel(&c); err != nil {
@@ -121,7 +134,12 @@ type Deployment struct {
 }
 
 // Deploy returns a channel as deployed. others are the channels of the topology.
-func Deploy(have *bier.Channel, d *Deployment, t *bier.Topology, others iter.Seq[bier.Channel]) (*bier.Channel, error) {
+func Deploy(
+	have *bier.Channel,
+	d *Deployment,
+	t *bier.Topology,
+	others iter.Seq[bier.Channel],
+) (*bier.Channel, error) {
 	switch {
 	case d.Name == "":
 		return nil, fmt.Errorf("channel-name is missing")
@@ -130,7 +148,11 @@ func Deploy(have *bier.Channel, d *Deployment, t *bier.Topology, others iter.Seq
 	case len(d.Egress) == 0:
 		return nil, fmt.Errorf("egress-node is missing: a list of node-ids")
 	case have == nil:
-		return nil, fmt.Errorf("there is no channel %s in topology %s; add-channel creates it", d.Name, d.Topology)
+		return nil, fmt.Errorf(
+			"there is no channel %s in topology %s; add-channel creates it",
+			d.Name,
+			d.Topology,
+		)
 	}
 	c := *have
 	c.IngressNode, c.SrcTP, c.EgressNodes = bier.ShortID(d.Ingress), bier.ShortID(d.SrcTP), nil
@@ -159,14 +181,27 @@ func checkDeployedChannel(c *bier.Channel, t *bier.Topology, others iter.Seq[bie
 	}
 	other, _, err := bier.Shares(c, others)
 	if err == nil && other != "" {
-		err = fmt.Errorf("channel %s has the flow %s/%d %s/%d at the ingress node %s already", other, c.SrcIP, c.SourceWildcard, c.DstGroup, c.GroupWildcard, c.IngressNode)
+		err = fmt.Errorf(
+			"channel %s has the flow %s/%d %s/%d at the ingress node %s already",
+			other,
+			c.SrcIP,
+			c.SourceWildcard,
+			c.DstGroup,
+			c.GroupWildcard,
+			c.IngressNode,
+		)
 	}
 	return err
 }
 
 // Check says what is wrong with a channel of a topology that somebody writes in place of
 // before, nil if there was none.
-func Check(before, c *bier.Channel, id string, t *bier.Topology, others iter.Seq[bier.Channel]) error {
+func Check(
+	before, c *bier.Channel,
+	id string,
+	t *bier.Topology,
+	others iter.Seq[bier.Channel],
+) error {
 	if err := validateChannel(c); err != nil {
 		return err
 	}
@@ -176,7 +211,11 @@ func Check(before, c *bier.Channel, id string, t *bier.Topology, others iter.Seq
 	case t == nil, !c.Deployed():
 		return checkInTopology(t, id, c)
 	case before != nil && before.Deployed() && !sameFlow(before, c):
-		return fmt.Errorf("channel %s is deployed from node %s; only a channel that is not deployed can be modified", c.Name, before.IngressNode)
+		return fmt.Errorf(
+			"channel %s is deployed from node %s; only a channel that is not deployed can be modified",
+			c.Name,
+			before.IngressNode,
+		)
 	}
 	return checkDeployedChannel(c, t, others)
 }

@@ -21,7 +21,10 @@ type Store struct {
 
 // Open follows the data until ctx ends.
 func Open(ctx context.Context, h *host.Client) (*Store, error) {
-	s := &Store{Trees: bier.NewTrees(nil), Routers: bier.NewRouters()}
+	s := &Store{
+		Trees:   bier.NewTrees(nil),
+		Routers: bier.NewRouters(),
+	}
 	var err error
 	s.Store, err = state.Open(ctx, h, append(s.Views(), s.Routers.Views()...)...)
 	return s, err
@@ -44,7 +47,11 @@ type Changed struct {
 
 // Change commits the result of decide for a channel, nil if it does not exist; it may read more
 // from tx. A nil result removes the channel.
-func (s *Store) Change(ctx context.Context, topology, name string, decide func(tx *state.Tx, have *bier.Channel) (*bier.Channel, error)) (c Changed, err error) {
+func (s *Store) Change(
+	ctx context.Context,
+	topology, name string,
+	decide func(tx *state.Tx, have *bier.Channel) (*bier.Channel, error),
+) (c Changed, err error) {
 	c.Revision, err = s.Update(ctx, func(tx *state.Tx) error {
 		c.Before = s.Get(tx, topology, name)
 		var err error

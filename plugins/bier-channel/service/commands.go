@@ -15,38 +15,103 @@ import (
 )
 
 // Commands describes the console's commands of channels.
-func Commands() []commands.Command { return (&Service{}).commandTable() }
+func Commands() []commands.Command {
+	return (&Service{}).commandTable()
+}
 
 // commandTable is the table of commands; those of the zero Service describe themselves only.
 func (s *Service) commandTable() []commands.Command {
-	channel := commands.Argument{Name: "channel", Help: "its name", Required: true, Complete: s.completeChannelNames}
-	topology := commands.Option{Name: "topology", Short: "t", Complete: s.completeTopologyIDs,
-		Help: "topology-id; when absent, the one that has the channel, else the default one"}
+	channel := commands.Argument{
+		Name:     "channel",
+		Help:     "its name",
+		Required: true,
+		Complete: s.completeChannelNames,
+	}
+	topology := commands.Option{
+		Name:     "topology",
+		Short:    "t",
+		Complete: s.completeTopologyIDs,
+		Help:     "topology-id; when absent, the one that has the channel, else the default one",
+	}
 	return []commands.Command{
-		{Name: "bier:channel-list", Summary: "List the channels", Safe: true, Run: s.listChannels,
-			Help: "Shows the channels of all topologies, or of one.", Options: []commands.Option{topology}},
-		{Name: "bier:channel-show", Summary: "Show a channel, its bit strings and its routers", Safe: true, Run: s.showChannel,
+		{
+			Name:    "bier:channel-list",
+			Summary: "List the channels",
+			Safe:    true,
+			Run:     s.listChannels,
+			Help:    "Shows the channels of all topologies, or of one.",
+			Options: []commands.Option{topology},
+		},
+		{
+			Name:      "bier:channel-show",
+			Summary:   "Show a channel, its bit strings and its routers",
+			Safe:      true,
+			Run:       s.showChannel,
 			Help:      "Shows the flow, the copies that leave the ingress with their bit strings, and which routers hold it already.",
-			Arguments: []commands.Argument{channel}, Options: []commands.Option{topology}},
-		{Name: "bier:channel-deploy", Summary: "Deploy a channel, or change its routers", Run: s.deployChannel,
+			Arguments: []commands.Argument{channel},
+			Options:   []commands.Option{topology},
+		},
+		{
+			Name:    "bier:channel-deploy",
+			Summary: "Deploy a channel, or change its routers",
+			Run:     s.deployChannel,
 			Help: "Configures the ingress and egress routers; those not named any more lose the channel. Ports with receivers\n" +
 				"follow the node-id of an egress node after @, the port of the source that of the ingress.\n\n" +
 				"Examples: bier:channel-deploy tv 1 2 3, bier:channel-deploy tv r1@eth1 r2@eth3,eth4 r3",
-			Arguments: []commands.Argument{channel, {Name: "ingress", Help: "node-id of the BFIR", Required: true, Complete: s.completeNodeIDs},
-				{Name: "egress", Help: "node-ids of the BFERs", Required: true, Repeated: true, Complete: s.completeNodeIDs}},
-			Options: []commands.Option{topology, {Name: "check", Type: commands.Bool,
-				Help: "only show the ways and what to be warned of; nothing is changed"}}},
-		{Name: "bier:port-show", Summary: "Show which channels use a port", Safe: true, Run: s.showPort,
+			Arguments: []commands.Argument{channel, {
+				Name:     "ingress",
+				Help:     "node-id of the BFIR",
+				Required: true,
+				Complete: s.completeNodeIDs,
+			},
+				{
+					Name:     "egress",
+					Help:     "node-ids of the BFERs",
+					Required: true,
+					Repeated: true,
+					Complete: s.completeNodeIDs,
+				}},
+			Options: []commands.Option{topology, {
+				Name: "check",
+				Type: commands.Bool,
+				Help: "only show the ways and what to be warned of; nothing is changed",
+			}},
+		},
+		{
+			Name:    "bier:port-show",
+			Summary: "Show which channels use a port",
+			Safe:    true,
+			Run:     s.showPort,
 			Help: "Shows the deployed channels whose packets may pass the link at a port, or whose source or receivers are there,\n" +
 				"and the egress nodes that no packets reach without the port.\n\nExample: bier:port-show r1 ethernet1",
 			Arguments: []commands.Argument{
-				{Name: "node", Help: "node-id", Required: true, Complete: s.completeNodeIDs},
-				{Name: "port", Help: "port, as the topology or the channel names it", Required: true},
+				{
+					Name:     "node",
+					Help:     "node-id",
+					Required: true,
+					Complete: s.completeNodeIDs,
+				},
+				{
+					Name:     "port",
+					Help:     "port, as the topology or the channel names it",
+					Required: true,
+				},
 			},
-			Options: []commands.Option{{Name: "topology", Short: "t", Complete: s.completeTopologyIDs, Help: "topology-id; all when absent"}}},
-		{Name: "bier:channel-remove", Summary: "Remove a channel, from its routers too", Run: s.removeChannel,
+			Options: []commands.Option{{
+				Name:     "topology",
+				Short:    "t",
+				Complete: s.completeTopologyIDs,
+				Help:     "topology-id; all when absent",
+			}},
+		},
+		{
+			Name:      "bier:channel-remove",
+			Summary:   "Remove a channel, from its routers too",
+			Run:       s.removeChannel,
 			Help:      "Removes the channel. Routers that cannot be reached now lose it when they return.",
-			Arguments: []commands.Argument{channel}, Options: []commands.Option{topology}},
+			Arguments: []commands.Argument{channel},
+			Options:   []commands.Option{topology},
+		},
 	}
 }
 
@@ -99,14 +164,23 @@ func (s *Service) deployChannel(ctx context.Context, in *commands.Invocation) er
 		return err
 	}
 	if topology == "" {
-		return fault.New(fault.NotFound, "there is no channel %s; add-channel creates it", in.Arg("channel"))
+		return fault.New(
+			fault.NotFound,
+			"there is no channel %s; add-channel creates it",
+			in.Arg("channel"),
+		)
 	}
-	d := channels.Deployment{Topology: topology, Name: in.Arg("channel")}
+	d := channels.Deployment{
+		Topology: topology,
+		Name:     in.Arg("channel"),
+	}
 	d.Ingress, d.SrcTP, _ = strings.Cut(in.Arg("ingress"), "@")
 	for _, e := range in.Args["egress"] {
 		node, ports, _ := strings.Cut(e, "@")
 		n := bier.EgressNode{ID: node}
-		for port := range strings.FieldsFuncSeq(ports, func(r rune) bool { return r == ',' }) {
+		for port := range strings.FieldsFuncSeq(ports, func(r rune) bool {
+			return r == ','
+		}) {
 			n.Receivers = append(n.Receivers, bier.Receiver{TP: port})
 		}
 		d.Egress = append(d.Egress, n)
@@ -123,7 +197,10 @@ func (s *Service) removeChannel(ctx context.Context, in *commands.Invocation) er
 	if err != nil {
 		return err
 	}
-	out, err := s.deleteChannel(ctx, removeIn{Topology: topology, Name: in.Arg("channel")})
+	out, err := s.deleteChannel(ctx, removeIn{
+		Topology: topology,
+		Name:     in.Arg("channel"),
+	})
 	return showChangeResult(in, out, err)
 }
 
@@ -135,8 +212,20 @@ func showChangeResult(in *commands.Invocation, out output, err error) error {
 	if out.Result.Result != "SUCCESS" {
 		return fmt.Errorf("%s", *out.Result.Cause)
 	}
-	t := &commands.Table{Empty: "No router is concerned.", Columns: []commands.Column{{Title: "Node", Key: "node-id"},
-		{Title: "Role", Key: "role"}, {Title: "State", Key: "state"}, {Title: "Reason", Key: "reason"}}}
+	t := &commands.Table{
+		Empty: "No router is concerned.",
+		Columns: []commands.Column{{
+			Title: "Node",
+			Key:   "node-id",
+		},
+			{
+				Title: "Role",
+				Key:   "role",
+			}, {
+				Title: "State",
+				Key:   "state",
+			}, {Title: "Reason", Key: "reason"}},
+	}
 	for _, d := range out.Deployment {
 		t.Add(d.Node, d.Role, d.State, d.Reason)
 	}
@@ -147,13 +236,23 @@ func showChangeResult(in *commands.Invocation, out output, err error) error {
 }
 
 // showTry shows what deploying would come to.
-func (s *Service) showTry(ctx context.Context, in *commands.Invocation, d channels.Deployment) error {
+func (s *Service) showTry(
+	ctx context.Context,
+	in *commands.Invocation,
+	d channels.Deployment,
+) error {
 	plan, warnings, err := s.planDeployment(ctx, d)
 	if err != nil {
 		return err
 	}
-	t := &commands.Table{Columns: []commands.Column{{Title: "Egress", Key: "node-id"}, {Title: "BFR-id", Key: "bfr-id", Right: true},
-		{Title: "Way", Key: "path"}, {Title: "Warning", Key: "warning"}}}
+	t := &commands.Table{Columns: []commands.Column{{
+		Title: "Egress",
+		Key:   "node-id",
+	}, {Title: "BFR-id", Key: "bfr-id", Right: true},
+		{
+			Title: "Way",
+			Key:   "path",
+		}, {Title: "Warning", Key: "warning"}}}
 	for i, w := range plan.Egress {
 		t.Add(w.Node, w.ID, commands.List(" ", w.Path), strings.Join(warnings[i], "; "))
 	}
@@ -161,11 +260,27 @@ func (s *Service) showTry(ctx context.Context, in *commands.Invocation, d channe
 }
 
 func (s *Service) listChannels(_ context.Context, in *commands.Invocation) error {
-	t := &commands.Table{Empty: "There are no channels; the RPC bier-channel-api:add-channel makes them.", Columns: []commands.Column{
-		{Title: "Topology", Key: "topology-id"}, {Title: "Channel", Key: "name"}, {Title: "Source", Key: "source"},
-		{Title: "Group", Key: "group"}, {Title: "Domain", Key: "domain-id", Right: true},
-		{Title: "Sub-domain", Key: "sub-domain-id", Right: true}, {Title: "Ingress", Key: "ingress-node"},
-		{Title: "Egress", Key: "egress-node", Max: 60}}}
+	t := &commands.Table{
+		Empty: "There are no channels; the RPC bier-channel-api:add-channel makes them.",
+		Columns: []commands.Column{
+			{
+				Title: "Topology",
+				Key:   "topology-id",
+			}, {
+				Title: "Channel",
+				Key:   "name",
+			}, {Title: "Source", Key: "source"},
+			{
+				Title: "Group",
+				Key:   "group",
+			}, {Title: "Domain", Key: "domain-id", Right: true},
+			{
+				Title: "Sub-domain",
+				Key:   "sub-domain-id",
+				Right: true,
+			}, {Title: "Ingress", Key: "ingress-node"},
+			{Title: "Egress", Key: "egress-node", Max: 60}},
+	}
 	now := s.Now()
 	topologies := s.ChannelTopologies(now)
 	if one := in.Option("topology"); one != "" {
@@ -189,14 +304,22 @@ func (s *Service) showChannel(ctx context.Context, in *commands.Invocation) erro
 	if err != nil {
 		return err
 	}
-	out, err := s.queryChannels(ctx, queryIn{Topology: topology, Names: []string{in.Arg("channel")}})
+	out, err := s.queryChannels(
+		ctx,
+		queryIn{
+			Topology: topology,
+			Names:    []string{in.Arg("channel")},
+		},
+	)
 	if err != nil {
 		return err
 	}
 	if len(out.Channels) == 0 {
 		return fault.New(fault.NotFound, "there is no channel %s", in.Arg("channel"))
 	}
-	return in.Emit(out.Channels[0], func() string { return formatChannel(&out.Channels[0]) })
+	return in.Emit(out.Channels[0], func() string {
+		return formatChannel(&out.Channels[0])
+	})
 }
 
 func formatChannel(c *described) string {
@@ -211,7 +334,13 @@ func formatChannel(c *described) string {
 	for _, s := range c.BitStrings {
 		fmt.Fprintf(&b, "  SI %d, %d bits: %s\n", s.SI, s.BSL, s.Bits)
 	}
-	fmt.Fprintf(&b, "State       %s\nEgress      %s\nProved      %s\n", c.State, bier.Counted(c.Egress), bier.DescribeProof(c.Proved, c.ProvedBy))
+	fmt.Fprintf(
+		&b,
+		"State       %s\nEgress      %s\nProved      %s\n",
+		c.State,
+		bier.Counted(c.Egress),
+		bier.DescribeProof(c.Proved, c.ProvedBy),
+	)
 	for _, said := range c.Silent {
 		fmt.Fprintf(&b, "Silent      %s\n", said)
 	}
@@ -225,7 +354,12 @@ func formatChannel(c *described) string {
 			fmt.Fprintf(&b, ", proved %s", bier.DescribeProof(d.Proved, d.ProvedBy))
 		}
 		if d.Session != "" {
-			fmt.Fprintf(&b, ", session %s since %s", d.Session, d.SessionSince.Format(time.DateTime))
+			fmt.Fprintf(
+				&b,
+				", session %s since %s",
+				d.Session,
+				d.SessionSince.Format(time.DateTime),
+			)
 		}
 		if d.Reason != "" {
 			fmt.Fprintf(&b, " (%s)", d.Reason)

@@ -59,7 +59,10 @@ func (s *Service) queryWithPort(_ context.Context, in portIn) (*withPortOut, err
 	out := &withPortOut{}
 	for _, x := range list {
 		if x.Use != bier.UseLink {
-			out.Channels = append(out.Channels, channelAtPort{x.Topology, x.Channel, x.Ingress, x.Use == bier.UseReceiver})
+			out.Channels = append(
+				out.Channels,
+				channelAtPort{x.Topology, x.Channel, x.Ingress, x.Use == bier.UseReceiver},
+			)
 		}
 	}
 	return out, nil
@@ -80,7 +83,8 @@ func (s *Service) usesOfPort(in portIn) (out []relatedChannel, _ error) {
 		known = true
 		var list []bier.Channel
 		for _, c := range s.ChannelsOf(now, id) {
-			if (in.Domain == nil || *in.Domain == c.DomainID) && (in.SubDomain == nil || *in.SubDomain == c.SubDomainID) {
+			if (in.Domain == nil || *in.Domain == c.DomainID) &&
+				(in.SubDomain == nil || *in.SubDomain == c.SubDomainID) {
 				list = append(list, c)
 			}
 		}
@@ -89,19 +93,32 @@ func (s *Service) usesOfPort(in portIn) (out []relatedChannel, _ error) {
 		}
 	}
 	if !known {
-		return nil, fault.New(fault.NotFound, "no topology has a port %s of node %s, and no channel names it", in.TP, in.Node)
+		return nil, fault.New(
+			fault.NotFound,
+			"no topology has a port %s of node %s, and no channel names it",
+			in.TP,
+			in.Node,
+		)
 	}
 	return out, nil
 }
 
 // showPort shows what uses a port.
 func (s *Service) showPort(_ context.Context, in *commands.Invocation) error {
-	list, err := s.usesOfPort(portIn{Topology: in.Option("topology"), Node: in.Arg("node"), TP: in.Arg("port")})
+	list, err := s.usesOfPort(portIn{
+		Topology: in.Option("topology"),
+		Node:     in.Arg("node"),
+		TP:       in.Arg("port"),
+	})
 	if err != nil {
 		return err
 	}
 	t := &commands.Table{
-		Empty: fmt.Sprintf("No deployed channel uses port %s of node %s.", in.Arg("port"), in.Arg("node")),
+		Empty: fmt.Sprintf(
+			"No deployed channel uses port %s of node %s.",
+			in.Arg("port"),
+			in.Arg("node"),
+		),
 		Columns: []commands.Column{
 			{Title: "Topology", Key: "topology-id"},
 			{Title: "Channel", Key: "channel-name"},
@@ -112,7 +129,14 @@ func (s *Service) showPort(_ context.Context, in *commands.Invocation) error {
 		},
 	}
 	for _, x := range list {
-		t.Add(x.Topology, x.Channel, x.Ingress, x.Use, commands.List(" ", x.Egress), commands.List(" ", x.CutOff))
+		t.Add(
+			x.Topology,
+			x.Channel,
+			x.Ingress,
+			x.Use,
+			commands.List(" ", x.Egress),
+			commands.List(" ", x.CutOff),
+		)
 	}
 	return in.Emit(t, nil)
 }

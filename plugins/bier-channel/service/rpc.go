@@ -35,7 +35,9 @@ func (s *Service) rpcMux() operations.Mux {
 func emptyCause() *string { return new(string) }
 
 // topologyOrDefault is the one that a call means.
-func (s *Service) topologyOrDefault(id string) string { return cmp.Or(id, s.set.DefaultTopology) }
+func (s *Service) topologyOrDefault(id string) string {
+	return cmp.Or(id, s.set.DefaultTopology)
+}
 
 // channelWriteHandler serves an RPC that writes what a user says of a channel.
 func (s *Service) channelWriteHandler(decide func(*bier.Channel, *channels.Fields, *bier.Topology) (*bier.Channel, error)) operations.Handler {
@@ -60,22 +62,46 @@ type output struct {
 func (s *Service) applyDeployment(ctx context.Context, in channels.Deployment) (output, error) {
 	in.Topology = s.topologyOrDefault(in.Topology)
 	now := s.Now()
-	if c, err := channels.Deploy(s.Get(now, in.Topology, in.Name), &in, s.Topology(now, in.Topology), s.ChannelsIn(now, in.Topology)); err == nil {
+	if c, err := channels.Deploy(
+		s.Get(now, in.Topology, in.Name),
+		&in,
+		s.Topology(now, in.Topology),
+		s.ChannelsIn(now, in.Topology),
+	); err == nil {
 		if err := s.checkDriversCanWrite(ctx, in.Topology, c); err != nil {
 			return s.awaitDeployment(ctx, in.Topology, channels.Changed{}, err)
 		}
 	} // else the transaction says what is wrong with it
 	c, err := s.Change(ctx, in.Topology, in.Name, func(tx *state.Tx, have *bier.Channel) (*bier.Channel, error) {
-		return channels.Deploy(have, &in, s.Topology(tx, in.Topology), s.ChannelsIn(tx, in.Topology))
+		return channels.Deploy(
+			have,
+			&in,
+			s.Topology(tx, in.Topology),
+			s.ChannelsIn(tx, in.Topology),
+		)
 	})
 	return s.awaitDeployment(ctx, in.Topology, c, err)
 }
 
 // checkDriversCanWrite asks the BIER service whether drivers can write a channel to its routers. Where nobody can
 // say, the state of the channel will.
-func (s *Service) checkDriversCanWrite(ctx context.Context, topology string, c *bier.Channel) error {
-	in := map[string]any{"topology-id": topology, "name": c.Name, "src-ip": c.SrcIP, "dst-group": c.DstGroup, "domain-id": c.DomainID, "sub-domain-id": c.SubDomainID,
-		"source-wildcard": c.SourceWildcard, "group-wildcard": c.GroupWildcard, "ingress-node": c.IngressNode, "egress": c.Routers()[1:]}
+func (s *Service) checkDriversCanWrite(
+	ctx context.Context,
+	topology string,
+	c *bier.Channel,
+) error {
+	in := map[string]any{
+		"topology-id":     topology,
+		"name":            c.Name,
+		"src-ip":          c.SrcIP,
+		"dst-group":       c.DstGroup,
+		"domain-id":       c.DomainID,
+		"sub-domain-id":   c.SubDomainID,
+		"source-wildcard": c.SourceWildcard,
+		"group-wildcard":  c.GroupWildcard,
+		"ingress-node":    c.IngressNode,
+		"egress":          c.Routers()[1:],
+	}
 	var out struct {
 		Refused []struct {
 			Node   string `json:"node-id"`
@@ -83,7 +109,13 @@ func (s *Service) checkDriversCanWrite(ctx context.Context, topology string, c *
 		} `json:"refused"`
 	}
 	if err := s.ask.Call(ctx, "check-channel", in, &out); err != nil {
-		slog.Debug("whether routers can have a channel is not known before it is deployed", "channel", c.Name, "error", err)
+		slog.Debug(
+			"whether routers can have a channel is not known before it is deployed",
+			"channel",
+			c.Name,
+			"error",
+			err,
+		)
 		return nil
 	}
 	if len(out.Refused) == 0 {
@@ -91,7 +123,10 @@ func (s *Service) checkDriversCanWrite(ctx context.Context, topology string, c *
 	}
 	var list []string
 	for _, r := range out.Refused {
-		list = append(list, fmt.Sprintf("router %s cannot have channel %s: %s", r.Node, c.Name, r.Reason))
+		list = append(
+			list,
+			fmt.Sprintf("router %s cannot have channel %s: %s", r.Node, c.Name, r.Reason),
+		)
 	}
 	return fault.New(fault.Invalid, "%s", strings.Join(list[:min(len(list), maxRefusals)], "; "))
 }
@@ -107,15 +142,27 @@ type removeIn struct {
 // deleteChannel removes a channel; one that is not there is removed already.
 func (s *Service) deleteChannel(ctx context.Context, in removeIn) (output, error) {
 	if in.Name == "" {
-		return s.awaitDeployment(ctx, "", channels.Changed{}, fault.New(fault.Missing, "channel-name is missing"))
+		return s.awaitDeployment(
+			ctx,
+			"",
+			channels.Changed{},
+			fault.New(fault.Missing, "channel-name is missing"),
+		)
 	}
 	in.Topology = s.topologyOrDefault(in.Topology)
-	c, err := s.Change(ctx, in.Topology, in.Name, func(*state.Tx, *bier.Channel) (*bier.Channel, error) { return nil, nil })
+	c, err := s.Change(ctx, in.Topology, in.Name, func(*state.Tx, *bier.Channel) (*bier.Channel, error) {
+		return nil, nil
+	})
 	return s.awaitDeployment(ctx, in.Topology, c, err)
 }
 
 // awaitDeployment waits for the routers of a channel that was changed and says how far they are.
-func (s *Service) awaitDeployment(ctx context.Context, topology string, c channels.Changed, err error) (out output, _ error) {
+func (s *Service) awaitDeployment(
+	ctx context.Context,
+	topology string,
+	c channels.Changed,
+	err error,
+) (out output, _ error) {
 	failed := err != nil
 	if out.ConfigureOutput, err = bier.Configured(err, emptyCause()); err != nil || failed {
 		return out, err
@@ -124,7 +171,9 @@ func (s *Service) awaitDeployment(ctx context.Context, topology string, c channe
 	wait, cancel := context.WithTimeout(ctx, s.set.DeployWait.Duration)
 	defer cancel()
 	_ = s.WaitUntil(wait, func(now *state.Snapshot) bool { // else they are pending, which the answer says
-		return !slices.ContainsFunc(concerned, func(node string) bool { return !s.Routers.Answered(now, node, c.Revision) })
+		return !slices.ContainsFunc(concerned, func(node string) bool {
+			return !s.Routers.Answered(now, node, c.Revision)
+		})
 	})
 	now := s.Now()
 	var plan *bier.Plan
@@ -142,7 +191,10 @@ func (s *Service) awaitDeployment(ctx context.Context, topology string, c channe
 
 // planDeployment is deploy without doing it: the channel's plan, and for each of its egress nodes what
 // is to be warned of.
-func (s *Service) planDeployment(ctx context.Context, d channels.Deployment) (*bier.Plan, [][]string, error) {
+func (s *Service) planDeployment(
+	ctx context.Context,
+	d channels.Deployment,
+) (*bier.Plan, [][]string, error) {
 	now := s.Now()
 	t := s.Topology(now, d.Topology)
 	c, err := channels.Deploy(s.Get(now, d.Topology, d.Name), &d, t, s.ChannelsIn(now, d.Topology))
@@ -203,7 +255,11 @@ type queryOut struct {
 // queryChannels answers channels by their names.
 func (s *Service) queryChannels(_ context.Context, in queryIn) (*queryOut, error) {
 	if len(in.Names) == 0 {
-		return nil, fault.At(fault.Missing, "/bier-channel-api:input/channel-name", "channel-name is missing: a list of names")
+		return nil, fault.At(
+			fault.Missing,
+			"/bier-channel-api:input/channel-name",
+			"channel-name is missing: a list of names",
+		)
 	}
 	out := &queryOut{}
 	topology, now := s.topologyOrDefault(in.Topology), s.Now()
@@ -216,7 +272,13 @@ func (s *Service) queryChannels(_ context.Context, in queryIn) (*queryOut, error
 		if c.Deployed() {
 			x.Forwarding = "bier" // traffic engineering is not offered
 			var plan *bier.Plan
-			if x.deployment, plan = s.deploymentState(now, topology, c, nil, s.Channels.Revision(now, topology, name)); plan != nil {
+			if x.deployment, plan = s.deploymentState(
+				now,
+				topology,
+				c,
+				nil,
+				s.Channels.Revision(now, topology, name),
+			); plan != nil {
 				x.Copies = len(plan.BitStrings) // of the egress nodes that can be reached
 				for _, b := range plan.BitStrings {
 					x.BitStrings = append(x.BitStrings, bitString{b.SI, uint16(plan.BSL), b.Hex()})

@@ -46,10 +46,17 @@ func Start(ctx context.Context, env *sdk.Env) (*sdk.Plugin, error) {
 	}
 	var group sync.WaitGroup
 	group.Go(func() {
-		s.WatchBroken(ctx, func(all map[string]error) { env.Health(bierplugin.Health(all)) })
+		s.WatchBroken(ctx, func(all map[string]error) {
+			env.Health(bierplugin.Health(all))
+		})
 	})
-	return &sdk.Plugin{Operations: s.rpcMux(), Commands: s.commandTable(), State: s.Store.Store, Check: s.Check,
-		Stop: bierplugin.Stop(cancel, &group)}, nil
+	return &sdk.Plugin{
+		Operations: s.rpcMux(),
+		Commands:   s.commandTable(),
+		State:      s.Store.Store,
+		Check:      s.Check,
+		Stop:       bierplugin.Stop(cancel, &group),
+	}, nil
 }
 
 // deployment is how far a channel is, as it is answered.
@@ -81,7 +88,12 @@ func listChannelRouters(now, before *bier.Channel) (out []string) {
 
 // deploymentState says how far a channel of a topology is as to what was configured up to a revision, with
 // the routers it was taken from, and its plan, nil where it has none.
-func (s *Service) deploymentState(now state.Reader, topology string, c, before *bier.Channel, revision uint64) (out deployment, plan *bier.Plan) {
+func (s *Service) deploymentState(
+	now state.Reader,
+	topology string,
+	c, before *bier.Channel,
+	revision uint64,
+) (out deployment, plan *bier.Plan) {
 	if c != nil && c.Deployed() {
 		if t := s.Topology(now, topology); t != nil {
 			x := s.Routers.Channel(now, t, c, revision)
@@ -98,7 +110,9 @@ func (s *Service) deploymentState(now state.Reader, topology string, c, before *
 	}
 	for _, node := range listChannelRouters(c, before)[len(listChannelRouters(c, nil)):] {
 		x := s.Routers.State(now, node, revision)
-		out.Deployment = slices.DeleteFunc(out.Deployment, func(o bier.RouterState) bool { return o.Node == node }) // it forwards only
+		out.Deployment = slices.DeleteFunc(out.Deployment, func(o bier.RouterState) bool {
+			return o.Node == node
+		}) // it forwards only
 		x.Role = bier.RoleFormer
 		out.Deployment = append(out.Deployment, x)
 	}

@@ -14,7 +14,12 @@ import (
 
 // Apply is of the contract. A command line has no transactions: what was typed before
 // a fault is taken back by typing what was there.
-func (d *Driver) Apply(ctx context.Context, r *bierdriver.Router, c *bierdriver.Config, permit bierdriver.Permit) (*bierdriver.Result, error) {
+func (d *Driver) Apply(
+	ctx context.Context,
+	r *bierdriver.Router,
+	c *bierdriver.Config,
+	permit bierdriver.Permit,
+) (*bierdriver.Result, error) {
 	a := &bierdriver.Result{}
 	if err := d.checkSupported(c); err != nil {
 		a.State, a.Reason = bierdriver.Failed, err.Error()
@@ -36,7 +41,8 @@ func (d *Driver) Apply(ctx context.Context, r *bierdriver.Router, c *bierdriver.
 		if permit == nil {
 			return nil
 		}
-		if len(typed) > 0 || n.unsaved { // a command line keeps nothing back: both are asked before the first line
+		if len(typed) > 0 ||
+			n.unsaved { // a command line keeps nothing back: both are asked before the first line
 			if _, err := permit.Begin(ctx, ""); err != nil {
 				return err
 			}
@@ -74,34 +80,57 @@ func (d *Driver) Apply(ctx context.Context, r *bierdriver.Router, c *bierdriver.
 func (d *Driver) checkSupported(c *bierdriver.Config) error {
 	n := len(c.GetGlobal().GetSubDomains())
 	if n > 1 && slices.Contains(d.set.Lacks, bierdriver.SubDomains) {
-		return fmt.Errorf("the router's model has one sub-domain only, and %d are wanted (%s)", n, bierdriver.SubDomains)
+		return fmt.Errorf(
+			"the router's model has one sub-domain only, and %d are wanted (%s)",
+			n,
+			bierdriver.SubDomains,
+		)
 	}
 	_, err := d.model.Want(c)
 	return err
 }
 
 // Check implements bierdriver.Checker.
-func (d *Driver) Check(_ context.Context, _ *bierdriver.Router, c *bierdriver.Config) (*bierdriver.Checked, error) {
+func (d *Driver) Check(
+	_ context.Context,
+	_ *bierdriver.Router,
+	c *bierdriver.Config,
+) (*bierdriver.Checked, error) {
 	out := &bierdriver.Checked{}
 	channels := d.model.Refusals(c)
 	if err := d.checkSupported(&bierdriver.Config{Global: c.GetGlobal()}); err != nil {
 		out.Reason = err.Error()
 	}
 	for _, i := range slices.Sorted(maps.Keys(channels)) {
-		out.Channels = append(out.Channels, &bierdriver.Refusal{Channel: uint32(i), Reason: channels[i].Error()})
+		out.Channels = append(
+			out.Channels,
+			&bierdriver.Refusal{
+				Channel: uint32(i),
+				Reason:  channels[i].Error(),
+			},
+		)
 	}
 	return out, nil
 }
 
 // changeConfig types, reads back, and takes everything back when that is not what was meant.
-func (d *Driver) changeConfig(ctx context.Context, t *terminal, have, want []template.Section, typed []string) error {
+func (d *Driver) changeConfig(
+	ctx context.Context,
+	t *terminal,
+	have, want []template.Section,
+	typed []string,
+) error {
 	err := d.typeAll(ctx, t, typed)
 	if err == nil {
 		var now []template.Section
 		if now, err = d.readSections(ctx, t); err == nil {
 			_, edits := d.model.Diff(now, want)
 			if len(edits) > 0 {
-				err = fmt.Errorf("%w: it accepted every line, but does not have %q", errRefused, edits[0])
+				err = fmt.Errorf(
+					"%w: it accepted every line, but does not have %q",
+					errRefused,
+					edits[0],
+				)
 			} else {
 				err = d.saveConfig(ctx, t)
 			}

@@ -63,10 +63,18 @@ func fillIn(c *bierdriver.Channel) (*strings.Replacer, error) {
 }
 
 // Delivery implements bierdriver.Deliverer.
-func (d *Driver) Delivery(ctx context.Context, r *bierdriver.Router, channels []*bierdriver.Channel) (out []*bierdriver.Delivery, err error) {
+func (d *Driver) Delivery(
+	ctx context.Context,
+	r *bierdriver.Router,
+	channels []*bierdriver.Channel,
+) (out []*bierdriver.Delivery, err error) {
 	set := &d.set.Inspect.Delivery
 	if set.Show == "" {
-		return nil, fault.New(fault.Unsupported, "the templates of router %s do not say how it shows channels", r.NodeId)
+		return nil, fault.New(
+			fault.Unsupported,
+			"the templates of router %s do not say how it shows channels",
+			r.NodeId,
+		)
 	}
 	_, _, err = d.withTerminal(ctx, r, func(ctx context.Context, _ *node, t *terminal) error {
 		for _, line := range set.Prepare {
@@ -88,7 +96,11 @@ func (d *Driver) Delivery(ctx context.Context, r *bierdriver.Router, channels []
 }
 
 // readDelivery reads what the router does with one channel.
-func (d *Driver) readDelivery(ctx context.Context, t *terminal, c *bierdriver.Channel) (*bierdriver.Delivery, error) {
+func (d *Driver) readDelivery(
+	ctx context.Context,
+	t *terminal,
+	c *bierdriver.Channel,
+) (*bierdriver.Delivery, error) {
 	values, err := fillIn(c)
 	if err != nil {
 		return nil, err
@@ -102,7 +114,13 @@ func (d *Driver) readDelivery(ctx context.Context, t *terminal, c *bierdriver.Ch
 	}
 	x, err := d.inspect.delivery.read(said, c)
 	if err != nil {
-		return nil, fmt.Errorf("%w to show channel %s %s as expected: %v", errRefused, c.SourceAddress, c.GroupAddress, err)
+		return nil, fmt.Errorf(
+			"%w to show channel %s %s as expected: %v",
+			errRefused,
+			c.SourceAddress,
+			c.GroupAddress,
+			err,
+		)
 	}
 	if x.HasReceivers && len(x.Receivers) == 0 {
 		x.ByHand = d.set.Inspect.Delivery.byHand(values, c.Ports)
@@ -111,9 +129,15 @@ func (d *Driver) readDelivery(ctx context.Context, t *terminal, c *bierdriver.Ch
 }
 
 // read reads what a router shows of a channel, "" if it does not know the channel.
-func (e *deliveryExpressions) read(said string, c *bierdriver.Channel) (*bierdriver.Delivery, error) {
+func (e *deliveryExpressions) read(
+	said string,
+	c *bierdriver.Channel,
+) (*bierdriver.Delivery, error) {
 	egress := c.Role == bierdriver.Egress
-	out := &bierdriver.Delivery{HasReceivers: egress, HasCounters: said == ""}
+	out := &bierdriver.Delivery{
+		HasReceivers: egress,
+		HasCounters:  said == "",
+	}
 	for line := range strings.Lines(said) {
 		line = strings.TrimSpace(line)
 		counted := e.counter.FindStringSubmatch(line)

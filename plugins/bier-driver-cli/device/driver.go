@@ -63,11 +63,19 @@ func (d *Driver) Describe() bierdriver.Description {
 	if !d.model.HasPorts() {
 		lacks = append(lacks, bierdriver.Ports)
 	}
-	return bierdriver.Description{Dialects: []string{d.set.Dialect}, Members: d.model.Members(), Lacks: lacks}
+	return bierdriver.Description{
+		Dialects: []string{d.set.Dialect},
+		Members:  d.model.Members(),
+		Lacks:    lacks,
+	}
 }
 
 // withTerminal does something at a router's command line, after those who came before.
-func (d *Driver) withTerminal(ctx context.Context, r *bierdriver.Router, do func(context.Context, *node, *terminal) error) (*bierdriver.Session, uint32, error) {
+func (d *Driver) withTerminal(
+	ctx context.Context,
+	r *bierdriver.Router,
+	do func(context.Context, *node, *terminal) error,
+) (*bierdriver.Session, uint32, error) {
 	d.mu.Lock()
 	n := d.nodes[r.NodeId]
 	if n == nil {
@@ -75,13 +83,24 @@ func (d *Driver) withTerminal(ctx context.Context, r *bierdriver.Router, do func
 		d.nodes[r.NodeId] = n
 	}
 	d.mu.Unlock()
-	s := &bierdriver.Session{State: bierdriver.Down, Since: timestamppb.Now(), Dialect: d.set.Dialect}
+	s := &bierdriver.Session{
+		State:   bierdriver.Down,
+		Since:   timestamppb.Now(),
+		Dialect: d.set.Dialect,
+	}
 	if err := n.turn.Acquire(ctx, 1); err != nil {
 		return s, 0, err
 	}
 	defer n.turn.Release(1)
 	var t *terminal
-	to := netconf.Target{Host: r.Host, Port: cmp.Or(int(r.Port), 22), User: r.User, Password: r.Password, PrivateKey: []byte(r.PrivateKey), HostKey: r.HostKey}
+	to := netconf.Target{
+		Host:       r.Host,
+		Port:       cmp.Or(int(r.Port), 22),
+		User:       r.User,
+		Password:   r.Password,
+		PrivateKey: []byte(r.PrivateKey),
+		HostKey:    r.HostKey,
+	}
 	err := d.logins.Do(ctx, to, d.set.Connect.Duration, func(ctx context.Context, to netconf.Target) (err error) {
 		t, err = openTerminal(ctx, to, d.prompt, d.refuse)
 		return err
@@ -96,7 +115,13 @@ func (d *Driver) withTerminal(ctx context.Context, r *bierdriver.Router, do func
 	}
 	defer t.close()
 	if r.HostKey == "" {
-		d.log.Warn("trusting the router's host key, seen for the first time", "router", r.NodeId, "key", t.key)
+		d.log.Warn(
+			"trusting the router's host key, seen for the first time",
+			"router",
+			r.NodeId,
+			"key",
+			t.key,
+		)
 	}
 	s.State, s.HostKey = bierdriver.Up, t.key
 	for _, line := range d.set.Commands.Prepare {
@@ -126,8 +151,14 @@ func (d *Driver) readSections(ctx context.Context, t *terminal) ([]template.Sect
 
 // Probe is of the contract; Describe says that it is not offered.
 func (d *Driver) Probe(ctx context.Context, r *bierdriver.Router) (*bierdriver.Probe, error) {
-	s, _, err := d.withTerminal(ctx, r, func(context.Context, *node, *terminal) error { return nil })
-	p := &bierdriver.Probe{Session: s, Supported: err == nil, Reached: s.State == bierdriver.Up}
+	s, _, err := d.withTerminal(ctx, r, func(context.Context, *node, *terminal) error {
+		return nil
+	})
+	p := &bierdriver.Probe{
+		Session:   s,
+		Supported: err == nil,
+		Reached:   s.State == bierdriver.Up,
+	}
 	if err != nil {
 		p.Reason = err.Error()
 	}
@@ -150,12 +181,21 @@ func (d *Driver) Read(ctx context.Context, r *bierdriver.Router) (*bierdriver.Ob
 }
 
 // oneLine is an error for a result.
-func oneLine(err error) string { return strings.ReplaceAll(fmt.Sprint(err), "\n", "; ") }
+func oneLine(err error) string {
+	return strings.ReplaceAll(fmt.Sprint(err), "\n", "; ")
+}
 
 // Watch is of the contract. A command line reports nothing by itself: the driver looks
 // from time to time, and reports the router's coming, going and drift.
-func (d *Driver) Watch(ctx context.Context, r *bierdriver.Router, emit func(*bierdriver.Event) error) error {
-	err := emit(&bierdriver.Event{Session: &bierdriver.Session{State: bierdriver.Connecting, Since: timestamppb.Now()}})
+func (d *Driver) Watch(
+	ctx context.Context,
+	r *bierdriver.Router,
+	emit func(*bierdriver.Event) error,
+) error {
+	err := emit(&bierdriver.Event{Session: &bierdriver.Session{
+		State: bierdriver.Connecting,
+		Since: timestamppb.Now(),
+	}})
 	if err != nil {
 		return err
 	}
@@ -174,7 +214,10 @@ func (d *Driver) Watch(ctx context.Context, r *bierdriver.Router, emit func(*bie
 			}
 		}
 		if drift != "" {
-			e := &bierdriver.Drift{At: timestamppb.Now(), What: "to repair: " + drift}
+			e := &bierdriver.Drift{
+				At:   timestamppb.Now(),
+				What: "to repair: " + drift,
+			}
 			if err := emit(&bierdriver.Event{Drift: e}); err != nil {
 				return err
 			}
@@ -188,7 +231,10 @@ func (d *Driver) Watch(ctx context.Context, r *bierdriver.Router, emit func(*bie
 }
 
 // detectDrift compares a router with what was applied last.
-func (d *Driver) detectDrift(ctx context.Context, r *bierdriver.Router) (s *bierdriver.Session, drift string) {
+func (d *Driver) detectDrift(
+	ctx context.Context,
+	r *bierdriver.Router,
+) (s *bierdriver.Session, drift string) {
 	s, _, err := d.withTerminal(ctx, r, func(ctx context.Context, n *node, t *terminal) error {
 		have, err := d.readSections(ctx, t)
 		if err != nil || !n.had {

@@ -66,19 +66,41 @@ func (x *Inspection) compileExpressions(expression func(path, text string, group
 }
 
 // Ping implements bierdriver.Pinger.
-func (d *Driver) Ping(ctx context.Context, r *bierdriver.Router, targets []*bierdriver.Member, count int) (out []*bierdriver.PingReply, err error) {
+func (d *Driver) Ping(
+	ctx context.Context,
+	r *bierdriver.Router,
+	targets []*bierdriver.Member,
+	count int,
+) (out []*bierdriver.PingReply, err error) {
 	if d.set.Inspect.Ping.Line == "" {
-		return nil, fault.New(fault.Unsupported, "the templates of router %s have no ping over BIER", r.NodeId)
+		return nil, fault.New(
+			fault.Unsupported,
+			"the templates of router %s have no ping over BIER",
+			r.NodeId,
+		)
 	}
 	var lines []string
 	for _, t := range targets {
 		p, err := netip.ParsePrefix(t.Ipv4BfrPrefix)
 		if err != nil {
 			if p, err = netip.ParsePrefix(t.Ipv6BfrPrefix); err != nil {
-				return nil, fault.New(fault.Invalid, "bfr-id %d of sub-domain %d has no BFR-prefix to ping", t.BfrId, t.SubDomainId)
+				return nil, fault.New(
+					fault.Invalid,
+					"bfr-id %d of sub-domain %d has no BFR-prefix to ping",
+					t.BfrId,
+					t.SubDomainId,
+				)
 			}
 		}
-		lines = append(lines, strings.NewReplacer("{address}", p.Addr().String(), "{count}", strconv.Itoa(count)).Replace(d.set.Inspect.Ping.Line))
+		lines = append(
+			lines,
+			strings.NewReplacer(
+				"{address}",
+				p.Addr().String(),
+				"{count}",
+				strconv.Itoa(count),
+			).Replace(d.set.Inspect.Ping.Line),
+		)
 	}
 	_, _, err = d.withTerminal(ctx, r, func(ctx context.Context, _ *node, t *terminal) error {
 		for _, line := range lines {
@@ -88,10 +110,21 @@ func (d *Driver) Ping(ctx context.Context, r *bierdriver.Router, targets []*bier
 			}
 			found := d.inspect.received.FindStringSubmatch(said)
 			if found == nil {
-				return fmt.Errorf("%w to say how many answers came to %q: %.200s", errRefused, line, said)
+				return fmt.Errorf(
+					"%w to say how many answers came to %q: %.200s",
+					errRefused,
+					line,
+					said,
+				)
 			}
 			received, _ := strconv.ParseUint(found[1], 10, 32)
-			out = append(out, &bierdriver.PingReply{Sent: uint32(count), Received: uint32(min(received, uint64(count)))})
+			out = append(
+				out,
+				&bierdriver.PingReply{
+					Sent:     uint32(count),
+					Received: uint32(min(received, uint64(count))),
+				},
+			)
 		}
 		return nil
 	})
@@ -99,10 +132,17 @@ func (d *Driver) Ping(ctx context.Context, r *bierdriver.Router, targets []*bier
 }
 
 // Forwarding implements bierdriver.Forwarder.
-func (d *Driver) Forwarding(ctx context.Context, r *bierdriver.Router) (out []*bierdriver.Forwarding, err error) {
+func (d *Driver) Forwarding(
+	ctx context.Context,
+	r *bierdriver.Router,
+) (out []*bierdriver.Forwarding, err error) {
 	f := &d.set.Inspect.Forwarding
 	if !d.set.Inspect.canShowForwarding() {
-		return nil, fault.New(fault.Unsupported, "the templates of router %s do not say how it shows forwarding tables", r.NodeId)
+		return nil, fault.New(
+			fault.Unsupported,
+			"the templates of router %s do not say how it shows forwarding tables",
+			r.NodeId,
+		)
 	}
 	_, _, err = d.withTerminal(ctx, r, func(ctx context.Context, _ *node, t *terminal) error {
 		for _, line := range f.Prepare {
@@ -121,9 +161,17 @@ func (d *Driver) Forwarding(ctx context.Context, r *bierdriver.Router) (out []*b
 			}
 			number, err := strconv.ParseUint(label[1], 10, 20)
 			if err != nil || len(out) == maxLabels {
-				return fmt.Errorf("%w: %q is not a label, or there are too many labels", errRefused, label[1])
+				return fmt.Errorf(
+					"%w: %q is not a label, or there are too many labels",
+					errRefused,
+					label[1],
+				)
 			}
-			said, err := d.sendLine(ctx, t, strings.ReplaceAll(f.Show, "{label}", strconv.FormatUint(number, 10)))
+			said, err := d.sendLine(
+				ctx,
+				t,
+				strings.ReplaceAll(f.Show, "{label}", strconv.FormatUint(number, 10)),
+			)
 			if err != nil {
 				return err
 			}
@@ -173,7 +221,12 @@ func (e *expressions) parseForwardingTable(said string) (*bierdriver.Forwarding,
 	}
 	for _, n := range out.Neighbors {
 		if len(n.FBm) != int(out.Bitstringlength)/8 {
-			return nil, fmt.Errorf("neighbour %s has a mask of %d bytes, of %d bits", n.Name, len(n.FBm), out.Bitstringlength)
+			return nil, fmt.Errorf(
+				"neighbour %s has a mask of %d bytes, of %d bits",
+				n.Name,
+				len(n.FBm),
+				out.Bitstringlength,
+			)
 		}
 	}
 	return out, nil

@@ -56,7 +56,10 @@ func New(env *sdk.Env, log *slog.Logger) (*Driver, error) {
 	expression := func(path, text string) *regexp.Regexp {
 		e, err := regexp.Compile(text)
 		if err != nil {
-			bad = append(bad, fault.At(fault.Invalid, path, "%q is not a regular expression: %v", text, err))
+			bad = append(
+				bad,
+				fault.At(fault.Invalid, path, "%q is not a regular expression: %v", text, err),
+			)
 		}
 		return e
 	}
@@ -67,7 +70,17 @@ func New(env *sdk.Env, log *slog.Logger) (*Driver, error) {
 		}
 		e := expression("inspect/"+path, text)
 		if e != nil && e.NumSubexp() != groups {
-			bad = append(bad, fault.At(fault.Invalid, "inspect/"+path, "%q has %d groups, not %d", text, e.NumSubexp(), groups))
+			bad = append(
+				bad,
+				fault.At(
+					fault.Invalid,
+					"inspect/"+path,
+					"%q has %d groups, not %d",
+					text,
+					e.NumSubexp(),
+					groups,
+				),
+			)
 		}
 		return e
 	})

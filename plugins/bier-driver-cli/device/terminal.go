@@ -30,12 +30,21 @@ type terminal struct {
 var errRefused = errors.New("the router refused")
 
 // openTerminal logs in and waits for the prompt. ctx bounds the opening only.
-func openTerminal(ctx context.Context, to netconf.Target, prompt, refused *regexp.Regexp) (*terminal, error) {
+func openTerminal(
+	ctx context.Context,
+	to netconf.Target,
+	prompt, refused *regexp.Regexp,
+) (*terminal, error) {
 	client, key, err := netconf.DialSSH(ctx, to)
 	if err != nil {
 		return nil, err
 	}
-	t := &terminal{client: client, prompt: prompt, refused: refused, key: key}
+	t := &terminal{
+		client:  client,
+		prompt:  prompt,
+		refused: refused,
+		key:     key,
+	}
 	stop := context.AfterFunc(ctx, t.close)
 	defer stop()
 	if t.ch, err = netconf.OpenShell(client); err == nil {

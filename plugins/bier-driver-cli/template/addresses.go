@@ -27,7 +27,10 @@ func newAddressBook(members []*bierdriver.Member, g *bierdriver.Global) addressB
 		b.v6[s.SubDomainId] = len(s.Ipv4) == 0 && (len(s.Ipv6) > 0 || g.Ipv4BfrPrefix == "" && g.Ipv6BfrPrefix != "")
 	}
 	for _, m := range members {
-		for v6, text := range map[bool]string{false: m.Ipv4BfrPrefix, true: m.Ipv6BfrPrefix} {
+		for v6, text := range map[bool]string{
+			false: m.Ipv4BfrPrefix,
+			true:  m.Ipv6BfrPrefix,
+		} {
 			if p, err := netip.ParsePrefix(text); err == nil {
 				b.addresses[member{m.SubDomainId, m.BfrId, v6}] = p.Addr().String()
 				b.ids[fmt.Sprint(m.SubDomainId, " ", p.Addr())] = m.BfrId
@@ -45,8 +48,16 @@ func (b addressBook) egressAddresses(c *bierdriver.Channel) (string, error) {
 	for _, id := range c.EgressBfrIds {
 		a := b.addresses[member{c.SubDomain, id, v6}]
 		if a == "" {
-			family := map[bool]string{false: "ipv4", true: "ipv6"}[v6]
-			return "", fmt.Errorf("the router names egress routers by their addresses, and that of bfr-id %d in sub-domain %d has no %s-bfr-prefix", id, c.SubDomain, family)
+			family := map[bool]string{
+				false: "ipv4",
+				true:  "ipv6",
+			}[v6]
+			return "", fmt.Errorf(
+				"the router names egress routers by their addresses, and that of bfr-id %d in sub-domain %d has no %s-bfr-prefix",
+				id,
+				c.SubDomain,
+				family,
+			)
 		}
 		out = append(out, a)
 	}

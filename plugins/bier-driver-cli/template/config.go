@@ -25,7 +25,9 @@ func formatNonZero(n uint32) string {
 	return formatNumber(n)
 }
 
-func formatNumber(n uint32) string { return strconv.FormatUint(uint64(n), 10) }
+func formatNumber(n uint32) string {
+	return strconv.FormatUint(uint64(n), 10)
+}
 
 // writer fills templates in and keeps the first fault.
 type writer struct{ err error }
@@ -51,7 +53,9 @@ const identity = "bier-encapsulation-"
 
 // Want is a configuration as sections, for a router whose numbers are all free. The error names a value
 // that must not be typed.
-func (m *Model) Want(c *bierdriver.Config) ([]Section, error) { return m.Numbered(c, Numbers{}) }
+func (m *Model) Want(c *bierdriver.Config) ([]Section, error) {
+	return m.Numbered(c, Numbers{})
+}
 
 // Numbered is Want for a router with some numbers in use.
 func (m *Model) Numbered(c *bierdriver.Config, numbers Numbers) ([]Section, error) {
@@ -71,7 +75,12 @@ func (m *Model) Numbered(c *bierdriver.Config, numbers Numbers) ([]Section, erro
 			return nil, err
 		}
 		if o := taken[s.Header]; o != nil {
-			return nil, fmt.Errorf("the channels %s and %s cannot both be on the router: they get the same %q", channelFlowName(o), channelFlowName(c), s.Header)
+			return nil, fmt.Errorf(
+				"the channels %s and %s cannot both be on the router: they get the same %q",
+				channelFlowName(o),
+				channelFlowName(c),
+				s.Header,
+			)
 		}
 		taken[s.Header] = c
 		out = append(out, s)
@@ -99,7 +108,9 @@ func (m *Model) leavesOut(c *bierdriver.Channel) bool {
 	return m.ingressOnly && c.Role == bierdriver.Egress
 }
 
-func channelFlowName(c *bierdriver.Channel) string { return c.SourceAddress + " " + c.GroupAddress }
+func channelFlowName(c *bierdriver.Channel) string {
+	return c.SourceAddress + " " + c.GroupAddress
+}
 
 // wantGlobal is the section of the router itself, none if it has no lines.
 func (m *Model) wantGlobal(g *bierdriver.Global) (out []Section, _ error) {
@@ -109,21 +120,41 @@ func (m *Model) wantGlobal(g *bierdriver.Global) (out []Section, _ error) {
 		// not to be lost where no template has it
 		e := strings.TrimPrefix(g.EncapsulationType, identity)
 		if e != "" && e != "mpls" {
-			w.recordError(fmt.Errorf("routers with a command line know the encapsulation mpls only, not %s", e))
+			w.recordError(fmt.Errorf(
+				"routers with a command line know the encapsulation mpls only, not %s",
+				e,
+			))
 		}
-		s.Lines = w.appendLines(nil, m.global, values{"encapsulation": strings.TrimPrefix(g.EncapsulationType, identity), "bitstringlength": formatNonZero(g.Bitstringlength),
-			"bfr-id": formatNonZero(g.BfrId), "ipv4-bfr-prefix": g.Ipv4BfrPrefix, "ipv6-bfr-prefix": g.Ipv6BfrPrefix})
+		s.Lines = w.appendLines(nil, m.global, values{
+			"encapsulation":   strings.TrimPrefix(g.EncapsulationType, identity),
+			"bitstringlength": formatNonZero(g.Bitstringlength),
+			"bfr-id":          formatNonZero(g.BfrId),
+			"ipv4-bfr-prefix": g.Ipv4BfrPrefix,
+			"ipv6-bfr-prefix": g.Ipv6BfrPrefix,
+		})
 		for _, d := range g.SubDomains {
 			id := formatNumber(d.SubDomainId)
-			s.Lines = w.appendLines(s.Lines, m.sub, values{"sub-domain-id": id, "igp-type": d.IgpType, "mt-id": formatNonZero(d.MtId), "bfr-id": formatNonZero(d.BfrId), "bitstringlength": formatNonZero(d.Bitstringlength),
-				"effective-bfr-id": formatNonZero(cmp.Or(d.BfrId, g.BfrId)), "effective-bitstringlength": formatNonZero(cmp.Or(d.Bitstringlength, g.Bitstringlength))})
+			s.Lines = w.appendLines(s.Lines, m.sub, values{
+				"sub-domain-id":             id,
+				"igp-type":                  d.IgpType,
+				"mt-id":                     formatNonZero(d.MtId),
+				"bfr-id":                    formatNonZero(d.BfrId),
+				"bitstringlength":           formatNonZero(d.Bitstringlength),
+				"effective-bfr-id":          formatNonZero(cmp.Or(d.BfrId, g.BfrId)),
+				"effective-bitstringlength": formatNonZero(cmp.Or(d.Bitstringlength, g.Bitstringlength)),
+			})
 			for _, f := range []struct {
 				name string
 				list []*bierdriver.Encapsulation
 			}{{"ipv4", d.Ipv4}, {"ipv6", d.Ipv6}} {
 				for _, e := range f.list {
-					s.Lines = w.appendLines(s.Lines, m.encap, values{"sub-domain-id": id, "family": f.name, "bitstringlength": formatNumber(e.Bitstringlength),
-						"label-base": formatNumber(e.BierMplsLabelBase), "range-size": formatNumber(e.BierMplsLabelRangeSize)})
+					s.Lines = w.appendLines(s.Lines, m.encap, values{
+						"sub-domain-id":   id,
+						"family":          f.name,
+						"bitstringlength": formatNumber(e.Bitstringlength),
+						"label-base":      formatNumber(e.BierMplsLabelBase),
+						"range-size":      formatNumber(e.BierMplsLabelRangeSize),
+					})
 				}
 			}
 		}
@@ -137,7 +168,11 @@ func (m *Model) wantGlobal(g *bierdriver.Global) (out []Section, _ error) {
 // wantChannel is the section of a channel. All of its lines must be typed, but those of the other
 // family of addresses: a router without one of them would not do what is wanted. Only what was read from
 // a router, which has no role, may lack values.
-func (m *Model) wantChannel(c *bierdriver.Channel, members addressBook, numbers Numbers) (s Section, err error) {
+func (m *Model) wantChannel(
+	c *bierdriver.Channel,
+	members addressBook,
+	numbers Numbers,
+) (s Section, err error) {
 	v, family := flowOf(c)
 	v["number"] = numbers.assignNumber(v)
 	v["sub-domain"], v["ingress-bfr-id"] = formatNumber(c.SubDomain), formatNonZero(c.IngressBfrId)
@@ -150,7 +185,12 @@ func (m *Model) wantChannel(c *bierdriver.Channel, members addressBook, numbers 
 	write := func(t *line, v values) {
 		text, ok, err := t.fillValues(v)
 		if err == nil && !ok && c.Role != pluginv1.BierChannel_ROLE_UNSPECIFIED {
-			err = fmt.Errorf("the template %q needs {%s}, which the channel %s does not have", t.text, t.missingValue(v), channelFlowName(c))
+			err = fmt.Errorf(
+				"the template %q needs {%s}, which the channel %s does not have",
+				t.text,
+				t.missingValue(v),
+				channelFlowName(c),
+			)
 		}
 		w.recordError(err)
 		if ok {
@@ -168,7 +208,11 @@ func (m *Model) wantChannel(c *bierdriver.Channel, members addressBook, numbers 
 		}
 	}
 	if (of["ipv4"] || of["ipv6"]) && !of[family] {
-		w.recordError(fmt.Errorf("the templates have no line with {group-%s}, so the channel %s would carry nothing", family, channelFlowName(c)))
+		w.recordError(fmt.Errorf(
+			"the templates have no line with {group-%s}, so the channel %s would carry nothing",
+			family,
+			channelFlowName(c),
+		))
 	}
 	for _, e := range c.EgressBfrIds {
 		for _, t := range m.egress {
@@ -185,10 +229,18 @@ func (m *Model) wantChannel(c *bierdriver.Channel, members addressBook, numbers 
 
 // flowOf is what identifies a channel, and the family of its addresses.
 func flowOf(c *bierdriver.Channel) (v values, family string) {
-	v = values{"vpn-id": formatNumber(c.VpnId), "source-address": c.SourceAddress, "source-wildcard": formatNumber(c.SourceWildcard),
-		"group-address": c.GroupAddress, "group-wildcard": formatNumber(c.GroupWildcard)}
+	v = values{
+		"vpn-id":          formatNumber(c.VpnId),
+		"source-address":  c.SourceAddress,
+		"source-wildcard": formatNumber(c.SourceWildcard),
+		"group-address":   c.GroupAddress,
+		"group-wildcard":  formatNumber(c.GroupWildcard),
+	}
 	if a, err := netip.ParseAddr(c.GroupAddress); err == nil {
-		family = map[bool]string{true: "ipv4", false: "ipv6"}[a.Is4()]
+		family = map[bool]string{
+			true:  "ipv4",
+			false: "ipv6",
+		}[a.Is4()]
 		v["source-"+family], v["group-"+family] = c.SourceAddress, c.GroupAddress
 	}
 	return v, family
@@ -229,8 +281,13 @@ func (m *Model) readChannel(v values, s Section, known addressBook) *bierdriver.
 		}
 	}
 	addresses := ""
-	c := &bierdriver.Channel{VpnId: v.numberValue("vpn-id"), SourceAddress: v["source-address"], SourceWildcard: v.numberValue("source-wildcard"),
-		GroupAddress: v["group-address"], GroupWildcard: v.numberValue("group-wildcard")}
+	c := &bierdriver.Channel{
+		VpnId:          v.numberValue("vpn-id"),
+		SourceAddress:  v["source-address"],
+		SourceWildcard: v.numberValue("source-wildcard"),
+		GroupAddress:   v["group-address"],
+		GroupWildcard:  v.numberValue("group-wildcard"),
+	}
 	for _, l := range s.Lines {
 		_, v := matchTemplates(l, m.flow, m.egress, m.ports)
 		c.SubDomain, c.IngressBfrId = cmp.Or(v.numberValue("sub-domain"), c.SubDomain), cmp.Or(v.numberValue("ingress-bfr-id"), c.IngressBfrId)
@@ -255,7 +312,10 @@ func (m *Model) readGlobal(s Section) *bierdriver.Global {
 			if e := v["encapsulation"]; e != "" {
 				g.EncapsulationType = identity + e
 			}
-			g.Bitstringlength, g.BfrId = cmp.Or(v.numberValue("bitstringlength"), g.Bitstringlength), cmp.Or(v.numberValue("bfr-id"), g.BfrId)
+			g.Bitstringlength, g.BfrId = cmp.Or(
+				v.numberValue("bitstringlength"),
+				g.Bitstringlength,
+			), cmp.Or(v.numberValue("bfr-id"), g.BfrId)
 			g.Ipv4BfrPrefix, g.Ipv6BfrPrefix = cmp.Or(v["ipv4-bfr-prefix"], g.Ipv4BfrPrefix), cmp.Or(v["ipv6-bfr-prefix"], g.Ipv6BfrPrefix)
 			continue
 		}
@@ -266,7 +326,11 @@ func (m *Model) readGlobal(s Section) *bierdriver.Global {
 			by[id] = d
 			g.SubDomains = append(g.SubDomains, d)
 		}
-		e := &bierdriver.Encapsulation{Bitstringlength: v.numberValue("bitstringlength"), BierMplsLabelBase: v.numberValue("label-base"), BierMplsLabelRangeSize: v.numberValue("range-size")}
+		e := &bierdriver.Encapsulation{
+			Bitstringlength:        v.numberValue("bitstringlength"),
+			BierMplsLabelBase:      v.numberValue("label-base"),
+			BierMplsLabelRangeSize: v.numberValue("range-size"),
+		}
 		switch v["family"] {
 		case "ipv4":
 			d.Ipv4 = append(d.Ipv4, e)
@@ -274,7 +338,15 @@ func (m *Model) readGlobal(s Section) *bierdriver.Global {
 			d.Ipv6 = append(d.Ipv6, e)
 		default:
 			d.IgpType, d.MtId = cmp.Or(v["igp-type"], d.IgpType), cmp.Or(v.numberValue("mt-id"), d.MtId)
-			d.BfrId, d.Bitstringlength = cmp.Or(v.numberValue("bfr-id"), v.numberValue("effective-bfr-id"), d.BfrId), cmp.Or(v.numberValue("bitstringlength"), v.numberValue("effective-bitstringlength"), d.Bitstringlength)
+			d.BfrId, d.Bitstringlength = cmp.Or(
+				v.numberValue("bfr-id"),
+				v.numberValue("effective-bfr-id"),
+				d.BfrId,
+			), cmp.Or(
+				v.numberValue("bitstringlength"),
+				v.numberValue("effective-bitstringlength"),
+				d.Bitstringlength,
+			)
 		}
 	}
 	return g

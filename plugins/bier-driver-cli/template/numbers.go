@@ -83,7 +83,10 @@ func flowName(of values) string {
 // Numbers returns the numbers that are in use on a router that shows its configuration; last is what it
 // was brought to last: flows that it has lost get their numbers again.
 func (m *Model) Numbers(show string, last []Section) Numbers {
-	n := Numbers{ByFlow: map[string]string{}, Others: map[string]bool{}}
+	n := Numbers{
+		ByFlow: map[string]string{},
+		Others: map[string]bool{},
+	}
 	if m.identity == nil {
 		return n
 	}

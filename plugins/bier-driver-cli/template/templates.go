@@ -64,14 +64,21 @@ type Model struct {
 func (m *Model) Members() bool { return m.addresses }
 
 // HasPorts reports whether the templates have a place for the ports of a channel.
-func (m *Model) HasPorts() bool { return len(m.ports) > 0 && !m.ingressOnly }
+func (m *Model) HasPorts() bool {
+	return len(m.ports) > 0 && !m.ingressOnly
+}
 
 // flow are the placeholders that identify a channel.
 const flow = "vpn-id source-address source-wildcard group-address group-wildcard"
 
 // Compile checks templates; the faults name their places.
 func Compile(t Templates) (*Model, error) {
-	m := &Model{negate: t.Negate, leave: t.Leave, keep: t.BIER.Keep, ingressOnly: t.Channel.IngressOnly}
+	m := &Model{
+		negate:      t.Negate,
+		leave:       t.Leave,
+		keep:        t.BIER.Keep,
+		ingressOnly: t.Channel.IngressOnly,
+	}
 	var bad fault.List
 	one := func(path, text, names string) *line {
 		l, err := compileLine(text, strings.Fields(names))
@@ -87,10 +94,18 @@ func Compile(t Templates) (*Model, error) {
 		return out
 	}
 	m.bier = one("bier/header", t.BIER.Header, "")
-	m.global = many("bier/global", t.BIER.Global, "encapsulation bitstringlength bfr-id ipv4-bfr-prefix ipv6-bfr-prefix")
+	m.global = many(
+		"bier/global",
+		t.BIER.Global,
+		"encapsulation bitstringlength bfr-id ipv4-bfr-prefix ipv6-bfr-prefix",
+	)
 	m.sub = many("bier/sub_domain", t.BIER.SubDomain,
 		"sub-domain-id igp-type mt-id bfr-id bitstringlength effective-bfr-id effective-bitstringlength")
-	m.encap = many("bier/encapsulation", t.BIER.Encapsulation, "sub-domain-id family bitstringlength label-base range-size")
+	m.encap = many(
+		"bier/encapsulation",
+		t.BIER.Encapsulation,
+		"sub-domain-id family bitstringlength label-base range-size",
+	)
 	m.channel = one("channel/header", t.Channel.Header, flow+" number")
 	m.flow = many("channel/lines", t.Channel.Lines,
 		flow+" number sub-domain ingress-bfr-id egress-addresses source-ipv4 group-ipv4 source-ipv6 group-ipv6")
@@ -111,10 +126,20 @@ func Compile(t Templates) (*Model, error) {
 			}
 		}
 		if m.identity == nil {
-			bad = append(bad, fault.At(fault.Invalid, "channel/header", "a channel is identified by all of {vpn-id} {source-address} {source-wildcard} {group-address} {group-wildcard}, here, or in one of channel/lines when {number} stands here"))
+			bad = append(
+				bad,
+				fault.At(
+					fault.Invalid,
+					"channel/header",
+					"a channel is identified by all of {vpn-id} {source-address} {source-wildcard} {group-address} {group-wildcard}, here, or in one of channel/lines when {number} stands here",
+				),
+			)
 		}
 	}
-	for path, text := range map[string]string{"negate": t.Negate, "leave": t.Leave} {
+	for path, text := range map[string]string{
+		"negate": t.Negate,
+		"leave":  t.Leave,
+	} {
 		if text == "" || !plain.MatchString(text) {
 			bad = append(bad, fault.At(fault.Invalid, path, "%q: letters, digits and blanks", text))
 		}

@@ -92,13 +92,34 @@ func port() kind {
 func placeholderKinds() map[string]kind {
 	id := numberKind(65535)
 	return map[string]kind{
-		"encapsulation": wordKind("mpls"), "bitstringlength": id, "bfr-id": id, "ipv4-bfr-prefix": prefixKind(32), "ipv6-bfr-prefix": prefixKind(128),
-		"sub-domain-id": numberKind(255), "igp-type": wordKind("ISIS", "OSPF"), "mt-id": id, "family": wordKind("ipv4", "ipv6"),
-		"label-base": numberKind(1<<20 - 1), "range-size": numberKind(255),
-		"vpn-id": numberKind(1<<32 - 1), "source-address": addressKind(), "source-wildcard": numberKind(255), "group-address": addressKind(), "group-wildcard": numberKind(255),
-		"sub-domain": numberKind(255), "ingress-bfr-id": id, "egress-bfr-id": id,
-		"port": port(), "effective-bfr-id": id, "effective-bitstringlength": id, "number": numberKind(maxNumber), "egress-addresses": addressListKind(),
-		"source-ipv4": addressKind(), "group-ipv4": addressKind(), "source-ipv6": addressKind(), "group-ipv6": addressKind(),
+		"encapsulation":             wordKind("mpls"),
+		"bitstringlength":           id,
+		"bfr-id":                    id,
+		"ipv4-bfr-prefix":           prefixKind(32),
+		"ipv6-bfr-prefix":           prefixKind(128),
+		"sub-domain-id":             numberKind(255),
+		"igp-type":                  wordKind("ISIS", "OSPF"),
+		"mt-id":                     id,
+		"family":                    wordKind("ipv4", "ipv6"),
+		"label-base":                numberKind(1<<20 - 1),
+		"range-size":                numberKind(255),
+		"vpn-id":                    numberKind(1<<32 - 1),
+		"source-address":            addressKind(),
+		"source-wildcard":           numberKind(255),
+		"group-address":             addressKind(),
+		"group-wildcard":            numberKind(255),
+		"sub-domain":                numberKind(255),
+		"ingress-bfr-id":            id,
+		"egress-bfr-id":             id,
+		"port":                      port(),
+		"effective-bfr-id":          id,
+		"effective-bitstringlength": id,
+		"number":                    numberKind(maxNumber),
+		"egress-addresses":          addressListKind(),
+		"source-ipv4":               addressKind(),
+		"group-ipv4":                addressKind(),
+		"source-ipv6":               addressKind(),
+		"group-ipv6":                addressKind(),
 	}
 }
 
@@ -136,7 +157,9 @@ func compileLine(text string, allowed []string) (*line, error) {
 		rest = text[m[1]:]
 	}
 	look.WriteString(regexp.QuoteMeta(rest) + "$")
-	if !plain.MatchString(placeholder.ReplaceAllString(text, "")) || strings.TrimSpace(text) != text || text == "" {
+	if !plain.MatchString(placeholder.ReplaceAllString(text, "")) ||
+		strings.TrimSpace(text) != text ||
+		text == "" {
 		return nil, fmt.Errorf("a template is letters, digits, blanks and ._:/- around its {placeholders}")
 	}
 	var err error

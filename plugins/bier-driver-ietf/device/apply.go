@@ -15,14 +15,23 @@ import (
 )
 
 // Apply is of the contract.
-func (d *Driver) Apply(ctx context.Context, r *bierdriver.Router, c *bierdriver.Config, permit bierdriver.Permit) (*bierdriver.Result, error) {
+func (d *Driver) Apply(
+	ctx context.Context,
+	r *bierdriver.Router,
+	c *bierdriver.Config,
+	permit bierdriver.Permit,
+) (*bierdriver.Result, error) {
 	l, err := d.acquireLink(r)
 	if err != nil {
 		return nil, err
 	}
 	defer d.releaseLink(l)
 	if err := l.acquireTurn(ctx); err != nil {
-		return &bierdriver.Result{State: bierdriver.Pending, Reason: "the router is busy with another call", Session: l.sessionState()}, nil
+		return &bierdriver.Result{
+			State:   bierdriver.Pending,
+			Reason:  "the router is busy with another call",
+			Session: l.sessionState(),
+		}, nil
 	}
 	defer l.releaseTurn()
 	l.sent = 0
@@ -55,7 +64,11 @@ func outcomeOfError(err error) (bierdriver.Outcome, string) {
 	return bierdriver.Pending, reason
 }
 
-func (l *link) applyConfig(ctx context.Context, c *bierdriver.Config, permit bierdriver.Permit) ([]string, error) {
+func (l *link) applyConfig(
+	ctx context.Context,
+	c *bierdriver.Config,
+	permit bierdriver.Permit,
+) ([]string, error) {
 	if err := l.connect(ctx); err != nil {
 		if l.session != nil && l.session.Err() == nil {
 			err = fmt.Errorf("%w%w", errRefusedHere, err) // reached, but there is no dialect for it
@@ -63,9 +76,19 @@ func (l *link) applyConfig(ctx context.Context, c *bierdriver.Config, permit bie
 		return nil, err
 	}
 	// The caller may add to its lists when it has its answer.
-	t := &try{link: l, permit: permit, config: &bierdriver.Config{Global: c.GetGlobal(), Channels: slices.Clone(c.GetChannels())}}
+	t := &try{
+		link:   l,
+		permit: permit,
+		config: &bierdriver.Config{
+			Global:   c.GetGlobal(),
+			Channels: slices.Clone(c.GetChannels()),
+		},
+	}
 	have, mark := l.recallConfig()
-	if permit != nil && have != nil && l.caps.Has(netconf.Candidate) && l.caps.Has(netconf.ConfirmedCommit) {
+	if permit != nil &&
+		have != nil &&
+		l.caps.Has(netconf.Candidate) &&
+		l.caps.Has(netconf.ConfirmedCommit) {
 		if err := t.assumeConfig(have); err != nil { // the router takes back what proves wrong
 			return nil, fmt.Errorf("%w%w", errRefusedHere, err)
 		}
@@ -227,7 +250,10 @@ func (t *try) logUnlockError(op netconf.Operation, err error) {
 
 // changeRouter changes the router. last is what is still to be said, under the lock, to make
 // the change stay. When the router is not as it was assumed to be, it is read.
-func (t *try) changeRouter(ctx context.Context, ds netconf.Datastore) (last *netconf.Operation, err error) {
+func (t *try) changeRouter(
+	ctx context.Context,
+	ds netconf.Datastore,
+) (last *netconf.Operation, err error) {
 	write := t.writeRunning
 	if ds == netconf.CandidateDS {
 		write = t.commitCandidate

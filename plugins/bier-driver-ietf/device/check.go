@@ -10,7 +10,11 @@ import (
 
 // Check implements bierdriver.Checker: what the dialect of the router has no place for, as far as its
 // modules are known.
-func (d *Driver) Check(_ context.Context, r *bierdriver.Router, c *bierdriver.Config) (*bierdriver.Checked, error) {
+func (d *Driver) Check(
+	_ context.Context,
+	r *bierdriver.Router,
+	c *bierdriver.Config,
+) (*bierdriver.Checked, error) {
 	model, err := d.dialectOf(r)
 	if err != nil {
 		return nil, err
@@ -22,7 +26,13 @@ func (d *Driver) Check(_ context.Context, r *bierdriver.Router, c *bierdriver.Co
 	for i, x := range c.GetChannels() {
 		_, err := model.Want(&bierdriver.Config{Channels: []*bierdriver.Channel{x}})
 		if err != nil {
-			out.Channels = append(out.Channels, &bierdriver.Refusal{Channel: uint32(i), Reason: err.Error()})
+			out.Channels = append(
+				out.Channels,
+				&bierdriver.Refusal{
+					Channel: uint32(i),
+					Reason:  err.Error(),
+				},
+			)
 		}
 	}
 	return out, nil
@@ -40,5 +50,9 @@ func (d *Driver) dialectOf(r *bierdriver.Router) (*dialect.Dialect, error) {
 			return dialect.For(s.Capabilities, r.Dialect)
 		}
 	}
-	return nil, fault.New(fault.Unavailable, "there is no session to router %s, so its modules are not known", r.NodeId)
+	return nil, fault.New(
+		fault.Unavailable,
+		"there is no session to router %s, so its modules are not known",
+		r.NodeId,
+	)
 }

@@ -17,7 +17,11 @@ func (t *try) commitCandidate(ctx context.Context) (last *netconf.Operation, err
 	if err != nil {
 		return nil, err
 	}
-	edit := netconf.Edit{Target: netconf.CandidateDS, DefaultOperation: "merge", Config: t.change.Edits}
+	edit := netconf.Edit{
+		Target:           netconf.CandidateDS,
+		DefaultOperation: "merge",
+		Config:           t.change.Edits,
+	}
 	whole := t.caps.Has(netconf.RollbackOnError)
 	confirmed := t.caps.Has(netconf.ConfirmedCommit)
 	if whole {
@@ -29,7 +33,9 @@ func (t *try) commitCandidate(ctx context.Context) (last *netconf.Operation, err
 	}
 	ops := []netconf.Operation{edit.Operation(), commit, t.getConfigOp(t.change.Filter)}
 	var a []netconf.Answer
-	if whole && confirmed && t.runningLocked { // a commit after a refused edit changes nothing and is undone
+	if whole &&
+		confirmed &&
+		t.runningLocked { // a commit after a refused edit changes nothing and is undone
 		a = t.sendPipelined(ctx, ops...)
 	} else if first := t.sendOperation(ctx, ops[0]); first.OK(ops[0]) == nil {
 		if err := t.checkUnchanged(ctx, before); err != nil {
@@ -143,7 +149,11 @@ func (t *try) writeRunning(ctx context.Context) (last *netconf.Operation, err er
 }
 
 func (l *link) editRunning(edits []*xmltree.Node) netconf.Operation {
-	e := netconf.Edit{Target: netconf.Running, DefaultOperation: "merge", Config: edits}
+	e := netconf.Edit{
+		Target:           netconf.Running,
+		DefaultOperation: "merge",
+		Config:           edits,
+	}
 	if l.caps.Has(netconf.RollbackOnError) {
 		e.ErrorOption = "rollback-on-error"
 	}
@@ -187,7 +197,11 @@ func (t *try) checkReadBack(ctx context.Context, back netconf.Answer) error {
 		return err
 	}
 	if left := t.dialect.Diff(have, want); len(left.Edits) > 0 {
-		return fmt.Errorf("%wthe router answered ok but does not have what was sent: %s", errRefusedHere, shortenDifferences(left.Lines))
+		return fmt.Errorf(
+			"%wthe router answered ok but does not have what was sent: %s",
+			errRefusedHere,
+			shortenDifferences(left.Lines),
+		)
 	}
 	return nil
 }
@@ -214,7 +228,11 @@ func (l *link) sendPipelined(ctx context.Context, ops ...netconf.Operation) []ne
 	defer cancel()
 	out := l.session.DoAll(ctx, ops...)
 	if len(ops) > 1 && errors.Is(ctx.Err(), context.DeadlineExceeded) && l.session.Err() != nil {
-		l.log.Warn("the router left one of several requests unanswered; they are sent one by one from now on", "error", l.session.Err())
+		l.log.Warn(
+			"the router left one of several requests unanswered; they are sent one by one from now on",
+			"error",
+			l.session.Err(),
+		)
 		l.memory.slow.Store(l.router.NodeId, true)
 	}
 	return out

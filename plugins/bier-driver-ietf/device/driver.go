@@ -35,7 +35,12 @@ type Driver struct {
 
 // New returns a driver. Nothing runs until it is called.
 func New(s Settings, log *slog.Logger) *Driver {
-	return &Driver{set: s, log: log, links: map[string]*link{}, logins: netconf.NewLogins(s.Logins)}
+	return &Driver{
+		set:    s,
+		log:    log,
+		links:  map[string]*link{},
+		logins: netconf.NewLogins(s.Logins),
+	}
 }
 
 // Describe is of the contract.
@@ -92,11 +97,18 @@ func (d *Driver) Probe(ctx context.Context, r *bierdriver.Router) (*bierdriver.P
 	}
 	defer d.releaseLink(l)
 	if err := l.acquireTurn(ctx); err != nil {
-		return &bierdriver.Probe{Reason: "the router is busy with another call", Session: l.sessionState()}, nil
+		return &bierdriver.Probe{
+			Reason:  "the router is busy with another call",
+			Session: l.sessionState(),
+		}, nil
 	}
 	defer l.releaseTurn()
 	err = l.connect(ctx)
-	p := &bierdriver.Probe{Session: l.sessionState(), Reached: len(l.sessionState().Capabilities) > 0, Supported: err == nil}
+	p := &bierdriver.Probe{
+		Session:   l.sessionState(),
+		Reached:   len(l.sessionState().Capabilities) > 0,
+		Supported: err == nil,
+	}
 	if err != nil {
 		p.Reason = err.Error()
 	}
@@ -104,13 +116,19 @@ func (d *Driver) Probe(ctx context.Context, r *bierdriver.Router) (*bierdriver.P
 }
 
 // Read is of the contract.
-func (d *Driver) Read(ctx context.Context, r *bierdriver.Router) (out *bierdriver.Observed, err error) {
+func (d *Driver) Read(
+	ctx context.Context,
+	r *bierdriver.Router,
+) (out *bierdriver.Observed, err error) {
 	err = d.withLink(ctx, r, func(l *link) error {
 		c, err := l.readConfig(ctx)
 		if err != nil {
 			return toDeviceError(err)
 		}
-		out = &bierdriver.Observed{Config: c, Session: l.sessionState()}
+		out = &bierdriver.Observed{
+			Config:  c,
+			Session: l.sessionState(),
+		}
 		return nil
 	})
 	return out, err
@@ -135,7 +153,12 @@ func (d *Driver) withLink(ctx context.Context, r *bierdriver.Router, do func(*li
 
 // toDeviceError is the error of an answer, or of none.
 func toDeviceError(err error) error {
-	return &fault.Error{Kind: kindOf(err), Text: err.Error(), Source: fault.SourceDevice, Cause: err}
+	return &fault.Error{
+		Kind:   kindOf(err),
+		Text:   err.Error(),
+		Source: fault.SourceDevice,
+		Cause:  err,
+	}
 }
 
 // Settings is etc/bier-driver.yaml; those of one router come with each call.
@@ -155,9 +178,15 @@ type Settings struct {
 
 // Defaults are those of plugin.yaml.
 func Defaults() Settings {
-	s := Settings{Connect: sdk.Duration{Duration: 10 * time.Second}, Logins: 8, RPC: sdk.Duration{Duration: 30 * time.Second},
-		Confirm: sdk.Duration{Duration: time.Minute}, Keepalive: sdk.Duration{Duration: time.Minute},
-		Audit: sdk.Duration{Duration: 5 * time.Minute}, MaxBytes: 64 << 20}
+	s := Settings{
+		Connect:   sdk.Duration{Duration: 10 * time.Second},
+		Logins:    8,
+		RPC:       sdk.Duration{Duration: 30 * time.Second},
+		Confirm:   sdk.Duration{Duration: time.Minute},
+		Keepalive: sdk.Duration{Duration: time.Minute},
+		Audit:     sdk.Duration{Duration: 5 * time.Minute},
+		MaxBytes:  64 << 20,
+	}
 	s.Retry.First.Duration, s.Retry.Most.Duration = time.Second, time.Minute
 	return s
 }
@@ -172,7 +201,11 @@ func (s *Settings) check() error {
 		fault.All(s.Keepalive.Between("keepalive", time.Second, day)),
 		fault.All(s.Audit.Between("audit", time.Second, day)),
 		fault.All(s.Retry.Most.Between("retry/most", 10*time.Millisecond, day)),
-		fault.All(s.Retry.First.Between("retry/first", 10*time.Millisecond, min(time.Hour, s.Retry.Most.Duration)))).Err()
+		fault.All(s.Retry.First.Between(
+			"retry/first",
+			10*time.Millisecond,
+			min(time.Hour, s.Retry.Most.Duration),
+		))).Err()
 }
 
 // Start makes the plugin for the host.

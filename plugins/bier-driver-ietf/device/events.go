@@ -17,7 +17,11 @@ import (
 const nsBier = "urn:ietf:params:xml:ns:yang:ietf-bier"
 
 // handleNotification passes a notification on, in the terms of the contract.
-func (w *watcher) handleNotification(ctx context.Context, n netconf.Notification, own ...*netconf.Session) error {
+func (w *watcher) handleNotification(
+	ctx context.Context,
+	n netconf.Notification,
+	own ...*netconf.Session,
+) error {
 	if n.Lost > 0 {
 		w.forgetConfig()
 		if err := w.auditRouter(ctx, "", n.At); err != nil {
@@ -61,13 +65,24 @@ func bierEvents(n *xmltree.Node) []*bierdriver.Notification {
 		}
 		out := make([]*bierdriver.Notification, len(all))
 		for i, x := range all {
-			out[i] = &bierdriver.Notification{Kind: bierdriver.BFRIDCollision, BfrId: number(x, "bfr-id")}
+			out[i] = &bierdriver.Notification{
+				Kind:  bierdriver.BFRIDCollision,
+				BfrId: number(x, "bfr-id"),
+			}
 		}
 		return out
 	case "bfr-zero":
-		return []*bierdriver.Notification{{Kind: bierdriver.BFRZero, Ipv4BfrPrefix: n.Value("ipv4-bfr-prefix"), Ipv6BfrPrefix: n.Value("ipv6-bfr-prefix")}}
+		return []*bierdriver.Notification{{
+			Kind:          bierdriver.BFRZero,
+			Ipv4BfrPrefix: n.Value("ipv4-bfr-prefix"),
+			Ipv6BfrPrefix: n.Value("ipv6-bfr-prefix"),
+		}}
 	case "sub-domain-id-collision":
-		return []*bierdriver.Notification{{Kind: bierdriver.SubDomainIDCollision, SubDomainId: number(n, "sub-domain-id"), MtId: number(n, "mt-id")}}
+		return []*bierdriver.Notification{{
+			Kind:        bierdriver.SubDomainIDCollision,
+			SubDomainId: number(n, "sub-domain-id"),
+			MtId:        number(n, "mt-id"),
+		}}
 	}
 	return nil
 }
@@ -121,5 +136,9 @@ func (w *watcher) auditRouter(ctx context.Context, by string, at time.Time) erro
 		return nil
 	}
 	w.forgetConfig()
-	return w.emit(&bierdriver.Event{Drift: &bierdriver.Drift{At: timestamppb.New(at), By: by, What: "to repair: " + shortenDifferences(lines)}})
+	return w.emit(&bierdriver.Event{Drift: &bierdriver.Drift{
+		At:   timestamppb.New(at),
+		By:   by,
+		What: "to repair: " + shortenDifferences(lines),
+	}})
 }

@@ -29,11 +29,18 @@ func (l *link) missingAbilities() (out []string) {
 }
 
 // Forwarding implements bierdriver.Forwarder.
-func (d *Driver) Forwarding(ctx context.Context, r *bierdriver.Router) (out []*bierdriver.Forwarding, err error) {
+func (d *Driver) Forwarding(
+	ctx context.Context,
+	r *bierdriver.Router,
+) (out []*bierdriver.Forwarding, err error) {
 	err = d.withLink(ctx, r, func(l *link) error {
 		filter := l.dialect.StateFilter()
 		if filter == nil {
-			return fault.New(fault.Unsupported, "this router's model (%s) has no forwarding table to read", l.dialect.Name)
+			return fault.New(
+				fault.Unsupported,
+				"this router's model (%s) has no forwarding table to read",
+				l.dialect.Name,
+			)
 		}
 		op := netconf.StateOp(l.caps, filter...)
 		data, err := l.sendOperation(ctx, op).Data(op)
@@ -49,10 +56,18 @@ func (d *Driver) Forwarding(ctx context.Context, r *bierdriver.Router) (out []*b
 }
 
 // Ping implements bierdriver.Pinger.
-func (d *Driver) Ping(ctx context.Context, r *bierdriver.Router, targets []*bierdriver.Member, count int) (out []*bierdriver.PingReply, err error) {
+func (d *Driver) Ping(
+	ctx context.Context,
+	r *bierdriver.Router,
+	targets []*bierdriver.Member,
+	count int,
+) (out []*bierdriver.PingReply, err error) {
 	err = d.withLink(ctx, r, func(l *link) error {
 		if !dialect.Pings(l.caps) {
-			return fault.New(fault.Unsupported, "this router's model has no ping over BIER: it does not announce ietf-connectionless-oam-methods and ietf-bier-rpcs")
+			return fault.New(
+				fault.Unsupported,
+				"this router's model has no ping over BIER: it does not announce ietf-connectionless-oam-methods and ietf-bier-rpcs",
+			)
 		}
 		c, err := l.readConfig(ctx)
 		if err != nil {
@@ -65,7 +80,10 @@ func (d *Driver) Ping(ctx context.Context, r *bierdriver.Router, targets []*bier
 			}
 			l.sent++
 			// routers send one a second
-			wait, cancel := context.WithTimeout(ctx, l.set.RPC.Duration+time.Duration(count)*time.Second)
+			wait, cancel := context.WithTimeout(
+				ctx,
+				l.set.RPC.Duration+time.Duration(count)*time.Second,
+			)
 			answer := l.session.DoAll(wait, op)[0]
 			cancel()
 			if answer.Err != nil {

@@ -43,11 +43,21 @@ type link struct {
 }
 
 func newLink(s Settings, log *slog.Logger, r *bierdriver.Router) *link {
-	return &link{set: s, log: log, router: r, turn: semaphore.NewWeighted(1),
-		now: &bierdriver.Session{State: bierdriver.Connecting, Since: timestamppb.Now()}}
+	return &link{
+		set:    s,
+		log:    log,
+		router: r,
+		turn:   semaphore.NewWeighted(1),
+		now: &bierdriver.Session{
+			State: bierdriver.Connecting,
+			Since: timestamppb.Now(),
+		},
+	}
 }
 
-func (l *link) acquireTurn(ctx context.Context) error { return l.turn.Acquire(ctx, 1) }
+func (l *link) acquireTurn(ctx context.Context) error {
+	return l.turn.Acquire(ctx, 1)
+}
 
 func (l *link) releaseTurn() {
 	l.noticeSessionEnd()
@@ -73,7 +83,13 @@ func (l *link) sessionState() *bierdriver.Session {
 func (l *link) setState(state bierdriver.SessionState, reason string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	s := &bierdriver.Session{State: state, Reason: reason, Since: timestamppb.Now(), HostKey: l.now.HostKey, Capabilities: l.caps}
+	s := &bierdriver.Session{
+		State:        state,
+		Reason:       reason,
+		Since:        timestamppb.Now(),
+		HostKey:      l.now.HostKey,
+		Capabilities: l.caps,
+	}
 	if l.session != nil {
 		s.HostKey = l.session.HostKey()
 	}
@@ -130,8 +146,15 @@ func (l *link) connect(ctx context.Context) error {
 
 func (l *link) netconfTarget() netconf.Target {
 	r := l.router
-	return netconf.Target{Host: r.Host, Port: int(r.Port), User: r.User, Password: r.Password, PrivateKey: []byte(r.PrivateKey),
-		HostKey: r.HostKey, MaxMessage: l.set.MaxBytes}
+	return netconf.Target{
+		Host:       r.Host,
+		Port:       int(r.Port),
+		User:       r.User,
+		Password:   r.Password,
+		PrivateKey: []byte(r.PrivateKey),
+		HostKey:    r.HostKey,
+		MaxMessage: l.set.MaxBytes,
+	}
 }
 
 // stateOfError is the state of a router that could not be reached.
@@ -144,7 +167,10 @@ func stateOfError(err error) bierdriver.SessionState {
 }
 
 // callContext counts requests and bounds the time until they are answered.
-func (l *link) callContext(ctx context.Context, requests int) (context.Context, context.CancelFunc) {
+func (l *link) callContext(
+	ctx context.Context,
+	requests int,
+) (context.Context, context.CancelFunc) {
 	l.sent += uint32(requests)
 	return context.WithTimeout(ctx, l.set.RPC.Duration)
 }
@@ -171,7 +197,10 @@ func (l *link) chooseDialect(ctx context.Context) (*dialect.Dialect, error) {
 // readYANGLibrary adds the modules of the YANG library, of RFC 7895 and of RFC 8525, to the
 // capabilities, in the form of a hello.
 func (l *link) readYANGLibrary(ctx context.Context) error {
-	ask := netconf.GetOp(xmltree.New(nsLibrary, "modules-state"), xmltree.New(nsLibrary, "yang-library"))
+	ask := netconf.GetOp(
+		xmltree.New(nsLibrary, "modules-state"),
+		xmltree.New(nsLibrary, "yang-library"),
+	)
 	data, err := l.sendOperation(ctx, ask).Data(ask)
 	if err != nil {
 		return err
@@ -183,7 +212,10 @@ func (l *link) readYANGLibrary(ctx context.Context) error {
 	for _, set := range sets {
 		for _, m := range set.All(nsLibrary, "module") {
 			if len(l.caps) < maxModules {
-				l.caps = append(l.caps, m.Value("namespace")+"?module="+m.Value("name")+"&revision="+m.Value("revision"))
+				l.caps = append(
+					l.caps,
+					m.Value("namespace")+"?module="+m.Value("name")+"&revision="+m.Value("revision"),
+				)
 			}
 		}
 	}

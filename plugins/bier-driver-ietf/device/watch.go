@@ -17,14 +17,21 @@ import (
 const refusedPause = 5 * time.Minute
 
 // Watch is of the contract.
-func (d *Driver) Watch(ctx context.Context, r *bierdriver.Router, emit func(*bierdriver.Event) error) error {
+func (d *Driver) Watch(
+	ctx context.Context,
+	r *bierdriver.Router,
+	emit func(*bierdriver.Event) error,
+) error {
 	l, err := d.acquireLink(r)
 	if err != nil {
 		return err
 	}
 	defer d.releaseLink(l)
 	w := &watcher{link: l, emit: emit}
-	if err := w.reportSession(&bierdriver.Session{State: bierdriver.Connecting, Since: timestamppb.Now()}); err != nil {
+	if err := w.reportSession(&bierdriver.Session{
+		State: bierdriver.Connecting,
+		Since: timestamppb.Now(),
+	}); err != nil {
 		return err
 	}
 	for tries := 0; ; tries++ {
@@ -116,7 +123,12 @@ func (w *watcher) followSession(ctx context.Context, s *netconf.Session) error {
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-s.Done():
-			return w.reportSession(&bierdriver.Session{State: bierdriver.Down, Reason: fmt.Sprint(s.Err()), Since: timestamppb.Now(), HostKey: s.HostKey()})
+			return w.reportSession(&bierdriver.Session{
+				State:   bierdriver.Down,
+				Reason:  fmt.Sprint(s.Err()),
+				Since:   timestamppb.Now(),
+				HostKey: s.HostKey(),
+			})
 		case n, open := <-heard:
 			if !open {
 				heard = nil // the audit goes on
@@ -157,7 +169,10 @@ func (w *watcher) pingRouter(ctx context.Context, s *netconf.Session) {
 // unless the router takes requests beside a subscription (RFC 5277 section 6).
 // Without a subscription the driver is left to its audits, which is not worth ending
 // the session for.
-func (w *watcher) subscribeEvents(ctx context.Context, s *netconf.Session) (*netconf.Session, <-chan netconf.Notification) {
+func (w *watcher) subscribeEvents(
+	ctx context.Context,
+	s *netconf.Session,
+) (*netconf.Session, <-chan netconf.Notification) {
 	caps := s.Capabilities()
 	if !caps.Has(netconf.Notifications) {
 		return s, nil

@@ -73,7 +73,10 @@ func For(c netconf.Capabilities, wanted string) (*Dialect, error) {
 	_, routing := c.Module("ietf-routing")
 	switch {
 	case bier.Namespace != nsBier:
-		return nil, fmt.Errorf("the router's ietf-bier has the unknown namespace %.100q", bier.Namespace)
+		return nil, fmt.Errorf(
+			"the router's ietf-bier has the unknown namespace %.100q",
+			bier.Namespace,
+		)
 	case ex, !routing && bier.Revision <= "2016-12-31":
 		return New(Draft00, channels)
 	}
@@ -130,7 +133,11 @@ func channelSchema() *schema {
 		newLeaf(m, "source-address", "", canonicalAddress), newLeaf(m, "source-wildcard", "", nil), newLeaf(m, "group-address", "", canonicalAddress), newLeaf(m, "group-wildcard", "", nil),
 		newSharedContainer(m, "multicast-overlay", newSharedContainer(m, "bier-information", newLeaf(m, "sub-domain", "", nil), newLeaf(m, "ingress-node", "0", nil),
 			newList(m, "egress-nodes", "egress-node", newLeaf(m, "egress-node", "", nil)))))
-	return newSharedContainer(m, "multicast-information", newSharedContainer(m, "pure-multicast", entry))
+	return newSharedContainer(
+		m,
+		"multicast-information",
+		newSharedContainer(m, "pure-multicast", entry),
+	)
 }
 
 func writeChannels(l []*bierdriver.Channel) *xmltree.Node {
@@ -140,7 +147,12 @@ func writeChannels(l []*bierdriver.Channel) *xmltree.Node {
 	}
 	all := xmltree.New(m, "pure-multicast")
 	for _, c := range l {
-		info := xmltree.New(m, "bier-information", requiredNumberLeaf(m, "sub-domain", c.SubDomain), numberLeaf(m, "ingress-node", c.IngressBfrId))
+		info := xmltree.New(
+			m,
+			"bier-information",
+			requiredNumberLeaf(m, "sub-domain", c.SubDomain),
+			numberLeaf(m, "ingress-node", c.IngressBfrId),
+		)
 		for _, e := range c.EgressBfrIds {
 			info.Add(xmltree.New(m, "egress-nodes", requiredNumberLeaf(m, "egress-node", e)))
 		}
@@ -155,8 +167,13 @@ func readChannels(data *xmltree.Node) ([]*bierdriver.Channel, error) {
 	r := &reader{}
 	var out []*bierdriver.Channel
 	for _, k := range data.Kid(nsMulticast, "multicast-information").Down("pure-multicast").All(nsMulticast, "pure-multicast") {
-		c := &bierdriver.Channel{VpnId: r.readNumber(k, "vpn-id", 1<<32-1), SourceAddress: k.Value("source-address"), SourceWildcard: r.readNumber(k, "source-wildcard", 255),
-			GroupAddress: k.Value("group-address"), GroupWildcard: r.readNumber(k, "group-wildcard", 255)}
+		c := &bierdriver.Channel{
+			VpnId:          r.readNumber(k, "vpn-id", 1<<32-1),
+			SourceAddress:  k.Value("source-address"),
+			SourceWildcard: r.readNumber(k, "source-wildcard", 255),
+			GroupAddress:   k.Value("group-address"),
+			GroupWildcard:  r.readNumber(k, "group-wildcard", 255),
+		}
 		if info := k.Down("multicast-overlay", "bier-information"); info != nil {
 			c.SubDomain, c.IngressBfrId = r.readNumber(info, "sub-domain", 65535), r.readNumber(info, "ingress-node", 65535)
 			for _, e := range info.All(nsMulticast, "egress-nodes") {

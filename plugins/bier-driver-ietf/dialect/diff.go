@@ -161,7 +161,9 @@ func (s *schema) keysOnly(n *xmltree.Node) *xmltree.Node {
 
 // markDeleted marks an element: "delete" is what base:1.0 has too, and the router's
 // configuration was read under the lock.
-func markDeleted(n *xmltree.Node) *xmltree.Node { return n.With(netconf.NS, "operation", "delete") }
+func markDeleted(n *xmltree.Node) *xmltree.Node {
+	return n.With(netconf.NS, "operation", "delete")
+}
 
 // Reduce leaves out of two configurations what is the same in both, so that comparing
 // them as trees costs what they differ in. Lists are in the order of the contract;
@@ -172,7 +174,8 @@ func Reduce(have, want *bierdriver.Config) (h, w *bierdriver.Config) {
 		h.Global, w.Global = have.GetGlobal(), want.GetGlobal()
 	}
 	a, b := have.GetChannels(), want.GetChannels()
-	if !slices.IsSortedFunc(a, bierdriver.CompareChannels) || !slices.IsSortedFunc(b, bierdriver.CompareChannels) {
+	if !slices.IsSortedFunc(a, bierdriver.CompareChannels) ||
+		!slices.IsSortedFunc(b, bierdriver.CompareChannels) {
 		h.Channels, w.Channels = a, b
 		return h, w
 	}
@@ -205,5 +208,6 @@ func compareFirstChannels(a, b []*bierdriver.Channel) int {
 
 // sameEntry compares what of a channel is written to routers.
 func sameEntry(a, b *bierdriver.Channel) bool {
-	return a == b || a.SubDomain == b.SubDomain && a.IngressBfrId == b.IngressBfrId && slices.Equal(a.EgressBfrIds, b.EgressBfrIds)
+	return a == b ||
+		a.SubDomain == b.SubDomain && a.IngressBfrId == b.IngressBfrId && slices.Equal(a.EgressBfrIds, b.EgressBfrIds)
 }

@@ -22,7 +22,12 @@ func (d *Dialect) StateFilter() []*xmltree.Node {
 		return nil
 	}
 	return []*xmltree.Node{xmltree.New(nsRouting, "routing", xmltree.New(nsBier, "bier", xmltree.New(nsBier, "bift"),
-		xmltree.New(nsBier, "sub-domain", xmltree.New(nsBier, "sub-domain-id"), xmltree.New(nsBier, "bfr-id"))))}
+		xmltree.New(
+			nsBier,
+			"sub-domain",
+			xmltree.New(nsBier, "sub-domain-id"),
+			xmltree.New(nsBier, "bfr-id"),
+		)))}
 }
 
 // set names a table: a length of bit strings and a set identifier.
@@ -48,7 +53,10 @@ func (d *Dialect) Forwarding(data *xmltree.Node) ([]*bierdriver.Forwarding, erro
 	case len(subs) == 0:
 		return nil, nil
 	case len(subs) > 1:
-		return nil, fmt.Errorf("the router has %d sub-domains, and bift of its ietf-bier does not say of which one an entry is", len(subs))
+		return nil, fmt.Errorf(
+			"the router has %d sub-domains, and bift of its ietf-bier does not say of which one an entry is",
+			len(subs),
+		)
 	case len(entries) == 0:
 		return nil, fmt.Errorf("the router shows nothing in bift of its ietf-bier: it does not fill it, or it has no way to any BFR")
 	}
@@ -67,7 +75,12 @@ func (d *Dialect) Forwarding(data *xmltree.Node) ([]*bierdriver.Forwarding, erro
 			k := set{bsl, (id - 1) / bsl}
 			t := tables[k]
 			if t == nil {
-				t = &bierdriver.Forwarding{SubDomainId: subs[0], HasSubDomain: true, Bitstringlength: bsl, Si: k.si}
+				t = &bierdriver.Forwarding{
+					SubDomainId:     subs[0],
+					HasSubDomain:    true,
+					Bitstringlength: bsl,
+					Si:              k.si,
+				}
 				tables[k] = t
 			}
 			if own[id] {
@@ -76,7 +89,9 @@ func (d *Dialect) Forwarding(data *xmltree.Node) ([]*bierdriver.Forwarding, erro
 			}
 			for _, n := range l.All(nsBier, "bfr-nbr") {
 				name := n.Value("bfr-nbr")
-				i := slices.IndexFunc(t.Neighbors, func(x *bierdriver.Neighbor) bool { return x.Name == name })
+				i := slices.IndexFunc(t.Neighbors, func(x *bierdriver.Neighbor) bool {
+					return x.Name == name
+				})
 				if i < 0 {
 					i = len(t.Neighbors)
 					t.Neighbors = append(t.Neighbors, &bierdriver.Neighbor{Name: name})
@@ -84,7 +99,10 @@ func (d *Dialect) Forwarding(data *xmltree.Node) ([]*bierdriver.Forwarding, erro
 				t.Neighbors[i].FBm, bytes = setMaskBit(t.Neighbors[i].FBm, id, bsl, bytes)
 			}
 			if bytes > maxMasks {
-				return nil, fmt.Errorf("the router shows more than %d MiB of forwarding tables", maxMasks>>20)
+				return nil, fmt.Errorf(
+					"the router shows more than %d MiB of forwarding tables",
+					maxMasks>>20,
+				)
 			}
 		}
 	}
@@ -123,18 +141,31 @@ func Pings(c netconf.Capabilities) bool {
 // one other.
 func Ping(c *bierdriver.Config, target *bierdriver.Member, count int) (netconf.Operation, error) {
 	g := c.GetGlobal()
-	i := slices.IndexFunc(g.GetSubDomains(), func(s *bierdriver.SubDomain) bool { return s.SubDomainId == target.SubDomainId })
+	i := slices.IndexFunc(g.GetSubDomains(), func(s *bierdriver.SubDomain) bool {
+		return s.SubDomainId == target.SubDomainId
+	})
 	if i < 0 {
-		return netconf.Operation{}, fmt.Errorf("the router has no sub-domain %d", target.SubDomainId)
+		return netconf.Operation{}, fmt.Errorf(
+			"the router has no sub-domain %d",
+			target.SubDomainId,
+		)
 	}
 	s := g.SubDomains[i]
 	to := func(list string) *xmltree.Node {
 		return xmltree.New(nsRPCs, list, requiredNumberLeaf(nsRPCs, "bier-bfrid", target.BfrId))
 	}
 	return netconf.Operation{Element: xmltree.New(nsMethods, "continuity-check",
-		xmltree.New(nsMethods, "destination-tp", bitStringLengthLeaf(nsRPCs, "bier-bsl", cmp.Or(s.Bitstringlength, g.Bitstringlength)),
+		xmltree.New(nsMethods, "destination-tp", bitStringLengthLeaf(
+			nsRPCs,
+			"bier-bsl",
+			cmp.Or(s.Bitstringlength, g.Bitstringlength),
+		),
 			requiredNumberLeaf(nsRPCs, "bier-subdomainid", target.SubDomainId), requiredNumberLeaf(nsRPCs, "bfir", cmp.Or(s.BfrId, g.BfrId)),
-			to("bier-bfers"), to("target-bfers"), stringLeaf(nsRPCs, "reply-mode", "reply via IPv4/IPv6 UDP packet")),
+			to("bier-bfers"), to("target-bfers"), stringLeaf(
+				nsRPCs,
+				"reply-mode",
+				"reply via IPv4/IPv6 UDP packet",
+			)),
 		requiredNumberLeaf(nsMethods, "count", uint32(count)))}, nil
 }
 
@@ -145,9 +176,16 @@ func Pong(answer []*xmltree.Node) (*bierdriver.PingReply, error) {
 		return nil, fmt.Errorf("the router's answer to continuity-check does not say how many packets were sent and came back")
 	}
 	r := &reader{}
-	out := &bierdriver.PingReply{Sent: r.readNumber(n, "tx-packet-count", bierdriver.MaxPings), Received: r.readNumber(n, "rx-packet-count", bierdriver.MaxPings)}
+	out := &bierdriver.PingReply{
+		Sent:     r.readNumber(n, "tx-packet-count", bierdriver.MaxPings),
+		Received: r.readNumber(n, "rx-packet-count", bierdriver.MaxPings),
+	}
 	if r.err == nil && out.Received > out.Sent {
-		r.err = fmt.Errorf("the router says that %d packets were sent and %d came back", out.Sent, out.Received)
+		r.err = fmt.Errorf(
+			"the router says that %d packets were sent and %d came back",
+			out.Sent,
+			out.Received,
+		)
 	}
 	return out, r.err
 }

@@ -14,7 +14,11 @@ import (
 func rfc8349Schema() *schema {
 	b := nsBier
 	encapsulation := newList(b, "encapsulation", "bsl encapsulation-type", newLeaf(b, "bsl", "", nil), newLeaf(b, "encapsulation-type", "", stripIdentityPrefix),
-		newLeaf(b, "max-si", "", nil), newSharedContainer(b, "in-bift-id", newLeaf(b, "in-bift-id-base", "", nil)))
+		newLeaf(b, "max-si", "", nil), newSharedContainer(
+			b,
+			"in-bift-id",
+			newLeaf(b, "in-bift-id-base", "", nil),
+		))
 	return newSharedContainer(nsRouting, "routing", newSharedContainer(b, "bier", newList(b, "sub-domain", "sub-domain-id address-family", newLeaf(b, "sub-domain-id", "", nil),
 		newLeaf(b, "address-family", "", stripIdentityPrefix), newLeaf(b, "bfr-prefix", "", canonicalPrefix), newLeaf(b, "underlay-protocol-type", "", igpTypeOf),
 		newLeaf(b, "mt-id", "0", nil), newLeaf(b, "bfr-id", "0", nil), newLeaf(b, "bsl", "", nil), encapsulation)))
@@ -42,22 +46,45 @@ func writeRFC8349(g *bierdriver.Global) (*xmltree.Node, error) {
 	return xmltree.New(nsRouting, "routing", bier), nil
 }
 
-func writeFamily(g *bierdriver.Global, s *bierdriver.SubDomain, family, prefix string, l []*bierdriver.Encapsulation) (*xmltree.Node, error) {
+func writeFamily(
+	g *bierdriver.Global,
+	s *bierdriver.SubDomain,
+	family, prefix string,
+	l []*bierdriver.Encapsulation,
+) (*xmltree.Node, error) {
 	b := nsBier
 	out := xmltree.New(b, "sub-domain", requiredNumberLeaf(b, "sub-domain-id", s.SubDomainId), stringLeaf(b, "address-family", family), stringLeaf(b, "bfr-prefix", prefix),
-		stringLeaf(b, "underlay-protocol-type", underlayProtocol(s.IgpType)), numberLeaf(b, "mt-id", s.MtId), numberLeaf(b, "bfr-id", cmp.Or(s.BfrId, g.BfrId)),
+		stringLeaf(
+			b,
+			"underlay-protocol-type",
+			underlayProtocol(s.IgpType),
+		), numberLeaf(b, "mt-id", s.MtId), numberLeaf(b, "bfr-id", cmp.Or(s.BfrId, g.BfrId)),
 		bitStringLengthLeaf(b, "bsl", cmp.Or(s.Bitstringlength, g.Bitstringlength)))
 	seen := map[uint32]bool{} // the list has one entry a length
 	for _, e := range l {
 		if seen[e.Bitstringlength] {
-			return nil, fmt.Errorf("sub-domain %d has two label ranges for %d bits in %s, and the router's ietf-bier has room for one", s.SubDomainId, e.Bitstringlength, family)
+			return nil, fmt.Errorf(
+				"sub-domain %d has two label ranges for %d bits in %s, and the router's ietf-bier has room for one",
+				s.SubDomainId,
+				e.Bitstringlength,
+				family,
+			)
 		}
 		seen[e.Bitstringlength] = true
-		n := xmltree.New(b, "encapsulation", bitStringLengthLeaf(b, "bsl", e.Bitstringlength), stringLeaf(b, "encapsulation-type", cmp.Or(g.EncapsulationType, mpls)))
+		n := xmltree.New(
+			b,
+			"encapsulation",
+			bitStringLengthLeaf(b, "bsl", e.Bitstringlength),
+			stringLeaf(b, "encapsulation-type", cmp.Or(g.EncapsulationType, mpls)),
+		)
 		if e.BierMplsLabelRangeSize > 0 {
 			n.Add(requiredNumberLeaf(b, "max-si", e.BierMplsLabelRangeSize-1))
 		}
-		out.Add(n.Add(xmltree.New(b, "in-bift-id", requiredNumberLeaf(b, "in-bift-id-base", e.BierMplsLabelBase))))
+		out.Add(n.Add(xmltree.New(
+			b,
+			"in-bift-id",
+			requiredNumberLeaf(b, "in-bift-id-base", e.BierMplsLabelBase),
+		)))
 	}
 	return out, nil
 }
@@ -95,7 +122,10 @@ func readRFC8349(data *xmltree.Node) (*bierdriver.Global, error) {
 		s.BfrId, s.Bitstringlength = r.readNumber(k, "bfr-id", 65535), r.readBitStringLength(k, "bsl")
 		var l []*bierdriver.Encapsulation
 		for _, e := range k.All(nsBier, "encapsulation") {
-			x := &bierdriver.Encapsulation{Bitstringlength: r.readBitStringLength(e, "bsl"), BierMplsLabelBase: r.readNumber(e.Down("in-bift-id"), "in-bift-id-base", 1<<20-1)}
+			x := &bierdriver.Encapsulation{
+				Bitstringlength:   r.readBitStringLength(e, "bsl"),
+				BierMplsLabelBase: r.readNumber(e.Down("in-bift-id"), "in-bift-id-base", 1<<20-1),
+			}
 			if e.Down("max-si") != nil {
 				x.BierMplsLabelRangeSize = r.readNumber(e, "max-si", 255) + 1
 			}

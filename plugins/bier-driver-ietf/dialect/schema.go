@@ -26,15 +26,31 @@ func newContainer(space, name string, kids ...*schema) *schema {
 }
 
 func newSharedContainer(space, name string, kids ...*schema) *schema {
-	return &schema{space: space, name: name, shared: true, kids: kids}
+	return &schema{
+		space:  space,
+		name:   name,
+		shared: true,
+		kids:   kids,
+	}
 }
 
 func newList(space, name, keys string, kids ...*schema) *schema {
-	return &schema{space: space, name: name, keys: strings.Fields(keys), kids: kids}
+	return &schema{
+		space: space,
+		name:  name,
+		keys:  strings.Fields(keys),
+		kids:  kids,
+	}
 }
 
 func newLeaf(space, name, zero string, same func(string) string) *schema {
-	return &schema{space: space, name: name, leaf: true, zero: zero, same: same}
+	return &schema{
+		space: space,
+		name:  name,
+		leaf:  true,
+		zero:  zero,
+		same:  same,
+	}
 }
 
 // comparableValue is the value of a leaf for comparisons; n may be nil.
@@ -65,7 +81,9 @@ func (s *schema) entryKey(n *xmltree.Node) string {
 }
 
 // stripIdentityPrefix drops the prefix of an identity (RFC 7950 section 9.10.3).
-func stripIdentityPrefix(v string) string { return v[strings.IndexByte(v, ':')+1:] }
+func stripIdentityPrefix(v string) string {
+	return v[strings.IndexByte(v, ':')+1:]
+}
 
 // canonicalAddress and prefix bring addresses to their canonical form (RFC 6991): servers
 // answer with it, whatever was written.

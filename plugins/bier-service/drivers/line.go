@@ -33,7 +33,13 @@ type line struct {
 }
 
 func newLine(name string, c *bierdriver.Client, event func(string, *bierdriver.Event)) *line {
-	return &line{name: name, client: c, event: event, wake: make(chan struct{}, 1), want: map[string]*bierdriver.Router{}}
+	return &line{
+		name:   name,
+		client: c,
+		event:  event,
+		wake:   make(chan struct{}, 1),
+		want:   map[string]*bierdriver.Router{},
+	}
 }
 
 func (l *line) putRouter(r *bierdriver.Router) {
@@ -87,7 +93,16 @@ func (l *line) reportDriverLost(err error) {
 		reason += ": " + err.Error()
 	}
 	for _, node := range nodes {
-		l.event(l.name, &bierdriver.Event{NodeId: node, Session: &bierdriver.Session{State: bierdriver.Down, Reason: reason}})
+		l.event(
+			l.name,
+			&bierdriver.Event{
+				NodeId: node,
+				Session: &bierdriver.Session{
+					State:  bierdriver.Down,
+					Reason: reason,
+				},
+			},
+		)
 	}
 }
 
@@ -151,6 +166,11 @@ func NewSession(s *bierdriver.Session) *bier.Session {
 	if s.Since != nil {
 		since = s.Since.AsTime()
 	}
-	return &bier.Session{State: strings.ToLower(strings.TrimPrefix(s.State.String(), "STATE_")), Reason: s.Reason, Dialect: s.Dialect,
-		Since: since.UTC().Truncate(time.Millisecond), Lacks: strings.Join(s.Lacks, ",")}
+	return &bier.Session{
+		State:   strings.ToLower(strings.TrimPrefix(s.State.String(), "STATE_")),
+		Reason:  s.Reason,
+		Dialect: s.Dialect,
+		Since:   since.UTC().Truncate(time.Millisecond),
+		Lacks:   strings.Join(s.Lacks, ","),
+	}
 }

@@ -49,14 +49,27 @@ type choice struct {
 }
 
 // New returns a registry; nothing happens before Follow.
-func New(sb *host.Switchboard, event func(driver string, e *bierdriver.Event), changed func()) *Registry {
-	return &Registry{sb: sb, event: event, changed: changed, listed: make(chan struct{}), drivers: map[string]*driver{}, chosen: map[string]choice{}}
+func New(
+	sb *host.Switchboard,
+	event func(driver string, e *bierdriver.Event),
+	changed func(),
+) *Registry {
+	return &Registry{
+		sb:      sb,
+		event:   event,
+		changed: changed,
+		listed:  make(chan struct{}),
+		drivers: map[string]*driver{},
+		chosen:  map[string]choice{},
+	}
 }
 
 // Follow follows the plugins until ctx ends.
 func (b *Registry) Follow(ctx context.Context) {
 	defer b.group.Wait()
-	host.Follow(ctx, b.sb, "bierdriver", slog.Default(), func(p []host.Provider) { b.updateDrivers(ctx, p) })
+	host.Follow(ctx, b.sb, "bierdriver", slog.Default(), func(p []host.Provider) {
+		b.updateDrivers(ctx, p)
+	})
 }
 
 func (b *Registry) updateDrivers(ctx context.Context, providers []host.Provider) {
@@ -170,7 +183,11 @@ func (b *Registry) Lacks(name string) string {
 // are those the router announced last. The choice is kept until the router is
 // reached otherwise or the driver started again. A fault.Unsupported says that no
 // driver is for the router; anything else may be different later.
-func (b *Registry) Choose(ctx context.Context, r *bierdriver.Router, capabilities []string) (string, *bierdriver.Client, error) {
+func (b *Registry) Choose(
+	ctx context.Context,
+	r *bierdriver.Router,
+	capabilities []string,
+) (string, *bierdriver.Client, error) {
 	b.mu.Lock()
 	if c, ok := b.chosen[r.NodeId]; ok {
 		same := c.router.Host == r.Host && c.router.Port == r.Port && c.router.Driver == r.Driver
@@ -224,18 +241,32 @@ func (b *Registry) forgetRouter(node string) {
 	delete(b.chosen, node)
 }
 
-func (b *Registry) pickDriver(ctx context.Context, r *bierdriver.Router, capabilities []string) (string, error) {
+func (b *Registry) pickDriver(
+	ctx context.Context,
+	r *bierdriver.Router,
+	capabilities []string,
+) (string, error) {
 	if r.Driver != "" {
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		if b.drivers[r.Driver] == nil {
-			return r.Driver, fault.New(fault.Unavailable, "the driver %s, chosen for router %s, is not installed; %s", r.Driver, r.NodeId, installHint(r.Driver))
+			return r.Driver, fault.New(
+				fault.Unavailable,
+				"the driver %s, chosen for router %s, is not installed; %s",
+				r.Driver,
+				r.NodeId,
+				installHint(r.Driver),
+			)
 		}
 		return r.Driver, nil
 	}
 	all := b.List(ctx)
 	if len(all) == 0 {
-		return "", fault.New(fault.Unavailable, "no driver is installed; %s", installHint("bier-driver-ietf"))
+		return "", fault.New(
+			fault.Unavailable,
+			"no driver is installed; %s",
+			installHint("bier-driver-ietf"),
+		)
 	}
 	var about []bierdriver.Description
 	var reasons []string
@@ -270,10 +301,18 @@ func (b *Registry) pickDriver(ctx context.Context, r *bierdriver.Router, capabil
 	}
 	for _, name := range []string{"bier-driver-ietf", "bier-driver-cli"} {
 		if !slices.ContainsFunc(all, func(d Described) bool { return d.Name == name }) {
-			reasons = append(reasons, fmt.Sprintf("%s is not installed, %s", name, installHint(name)))
+			reasons = append(
+				reasons,
+				fmt.Sprintf("%s is not installed, %s", name, installHint(name)),
+			)
 		}
 	}
-	return "", fault.Device(kind, "no driver reaches router %s: %s", r.NodeId, strings.Join(reasons, "; "))
+	return "", fault.Device(
+		kind,
+		"no driver reaches router %s: %s",
+		r.NodeId,
+		strings.Join(reasons, "; "),
+	)
 }
 
 // Client is a driver by its name. It need not be the one that the router is watched by.
@@ -286,7 +325,12 @@ func (b *Registry) Client(name string) (*bierdriver.Client, error) {
 	if name == "" {
 		return nil, fault.New(fault.Unavailable, "no driver was chosen for the router yet")
 	}
-	return nil, fault.New(fault.Unavailable, "the driver %s is not installed; %s", name, installHint(name))
+	return nil, fault.New(
+		fault.Unavailable,
+		"the driver %s is not installed; %s",
+		name,
+		installHint(name),
+	)
 }
 
 // installHint says how a driver that is not installed is had.
@@ -317,9 +361,15 @@ func (b *Registry) Unused(driver string) string {
 // that name the longest beginning of one of its capabilities, then by priority,
 // then by name. Drivers that only the operator chooses are left out.
 func rankDrivers(all []bierdriver.Description, capabilities []string) []bierdriver.Description {
-	out := slices.DeleteFunc(slices.Clone(all), func(d bierdriver.Description) bool { return !d.Probes })
+	out := slices.DeleteFunc(slices.Clone(all), func(d bierdriver.Description) bool {
+		return !d.Probes
+	})
 	slices.SortFunc(out, func(a, b bierdriver.Description) int {
-		return cmp.Or(cmp.Compare(capabilityFit(b, capabilities), capabilityFit(a, capabilities)), cmp.Compare(b.Priority, a.Priority), strings.Compare(a.Name, b.Name))
+		return cmp.Or(
+			cmp.Compare(capabilityFit(b, capabilities), capabilityFit(a, capabilities)),
+			cmp.Compare(b.Priority, a.Priority),
+			strings.Compare(a.Name, b.Name),
+		)
 	})
 	return out
 }
@@ -327,7 +377,10 @@ func rankDrivers(all []bierdriver.Description, capabilities []string) []bierdriv
 func capabilityFit(d bierdriver.Description, capabilities []string) int {
 	best := 0
 	for _, want := range d.Capabilities {
-		if len(want) > best && slices.ContainsFunc(capabilities, func(c string) bool { return strings.HasPrefix(c, want) }) {
+		if len(want) > best &&
+			slices.ContainsFunc(capabilities, func(c string) bool {
+				return strings.HasPrefix(c, want)
+			}) {
 			best = len(want)
 		}
 	}

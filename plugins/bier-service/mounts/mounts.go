@@ -88,7 +88,9 @@ func New(changed func(nodes []string)) *Mounts {
 }
 
 // Views are what state.Open takes.
-func (m *Mounts) Views() []state.View { return []state.View{m.nodes, m.keys} }
+func (m *Mounts) Views() []state.View {
+	return []state.View{m.nodes, m.keys}
+}
 
 // Get returns the access data of a router, nil if it is not mounted.
 func (m *Mounts) Get(r state.Reader, node string) *bierdriver.Router {
@@ -99,8 +101,18 @@ func (m *Mounts) Get(r state.Reader, node string) *bierdriver.Router {
 	if t, ok := m.keys.Get(r, node); ok && x.HostKey == "" && t.Host == x.Host && t.Port == x.Port {
 		x.HostKey = t.Key
 	}
-	return &bierdriver.Router{NodeId: x.Node, Host: x.Host, Port: uint32(x.Port), User: x.User, Password: x.Password,
-		PrivateKey: x.PrivateKey, HostKey: x.HostKey, Driver: x.Driver, Dialect: x.Dialect, KeepaliveSeconds: x.Keepalive}
+	return &bierdriver.Router{
+		NodeId:           x.Node,
+		Host:             x.Host,
+		Port:             uint32(x.Port),
+		User:             x.User,
+		Password:         x.Password,
+		PrivateKey:       x.PrivateKey,
+		HostKey:          x.HostKey,
+		Driver:           x.Driver,
+		Dialect:          x.Dialect,
+		KeepaliveSeconds: x.Keepalive,
+	}
 }
 
 // Nodes lists the mounted routers, ascending.
@@ -148,7 +160,9 @@ func (m *Mounts) checkAllowed(r state.Reader, x Mount) error {
 }
 
 // routerPlace is where the router is reached.
-func (m *Mount) routerPlace() string { return bier.Place(m.Host, m.Port, m.Driver) }
+func (m *Mount) routerPlace() string {
+	return bier.Place(m.Host, m.Port, m.Driver)
+}
 
 // KeyOf returns another mounted router that is known by a host key, "" if none.
 func (m *Mounts) KeyOf(r state.Reader, node, key string) string {
@@ -216,7 +230,12 @@ func (m *Mounts) Check(_ context.Context, tx *state.Tx) error {
 }
 
 // Trust keeps the key that a router showed first. It reports whether it is news.
-func (m *Mounts) Trust(ctx context.Context, term *state.Term, r *bierdriver.Router, key string) (bool, error) {
+func (m *Mounts) Trust(
+	ctx context.Context,
+	term *state.Term,
+	r *bierdriver.Router,
+	key string,
+) (bool, error) {
 	if key == "" || r.HostKey != "" {
 		return false, nil
 	}
@@ -230,7 +249,11 @@ func (m *Mounts) Trust(ctx context.Context, term *state.Term, r *bierdriver.Rout
 			return nil
 		}
 		kept = true
-		return m.keys.Put(tx, r.NodeId, Trusted{Key: key, Host: x.Host, Port: x.Port})
+		return m.keys.Put(tx, r.NodeId, Trusted{
+			Key:  key,
+			Host: x.Host,
+			Port: x.Port,
+		})
 	})
 	return kept, err
 }

@@ -27,8 +27,18 @@ const notTried = "the router refused so many channels that this one was not trie
 
 // withChannels is d with those of its channels for which keep is true. A channel without it is as the router
 // holds it, if it does.
-func (d *Desired) withChannels(keep func(channel string) bool, held map[flowKey]*bierdriver.Channel) *Desired {
-	out := &Desired{Config: &bierdriver.Config{Global: d.Config.Global, Members: d.Config.Members}, Problems: d.Problems, Lost: d.Lost}
+func (d *Desired) withChannels(
+	keep func(channel string) bool,
+	held map[flowKey]*bierdriver.Channel,
+) *Desired {
+	out := &Desired{
+		Config: &bierdriver.Config{
+			Global:  d.Config.Global,
+			Members: d.Config.Members,
+		},
+		Problems: d.Problems,
+		Lost:     d.Lost,
+	}
 	sums := sha256.New()
 	for i, c := range d.Config.Channels {
 		name := d.Channels[i]
@@ -71,7 +81,9 @@ type search struct {
 
 // wantedWith is what is wanted with the channels that were accepted so far and more.
 func (s *search) wantedWith(more []string) *Desired {
-	return s.want.withChannels(func(c string) bool { return s.accepted[c] || slices.Contains(more, c) }, s.held)
+	return s.want.withChannels(func(c string) bool {
+		return s.accepted[c] || slices.Contains(more, c)
+	}, s.held)
 }
 
 // tryChannels tries to add channels, all or in parts.
@@ -106,8 +118,20 @@ func (s *search) tryChannels(list []string) {
 
 // bringToDesired brings a router to what is wanted, without the channels that it refuses. again: it was tried
 // before, and only what is set aside may have changed.
-func (r *router) bringToDesired(ctx context.Context, target *bierdriver.Router, want *Desired, again bool, apply func(d *Desired) outcome) outcome {
-	s := &search{want: want, apply: apply, left: maxTries, accepted: map[string]bool{}, aside: r.refusedChannels(want)}
+func (r *router) bringToDesired(
+	ctx context.Context,
+	target *bierdriver.Router,
+	want *Desired,
+	again bool,
+	apply func(d *Desired) outcome,
+) outcome {
+	s := &search{
+		want:     want,
+		apply:    apply,
+		left:     maxTries,
+		accepted: map[string]bool{},
+		aside:    r.refusedChannels(want),
+	}
 	if again {
 		s.left = maxRetries
 	}
@@ -132,7 +156,12 @@ func (r *router) bringToDesired(ctx context.Context, target *bierdriver.Router, 
 	if s.stopped != nil {
 		return *s.stopped
 	}
-	out = outcome{state: bier.Applied, driver: out.driver, aside: s.aside, held: s.last.Hash}
+	out = outcome{
+		state:  bier.Applied,
+		driver: out.driver,
+		aside:  s.aside,
+		held:   s.last.Hash,
+	}
 	for c := range s.aside {
 		out.retry = out.retry || !s.barred[c]
 	}
@@ -154,7 +183,12 @@ func (r *router) refusedChannels(want *Desired) map[string]string {
 
 // inspectRouter finds out what the router holds, and which of these channels the driver cannot write to it.
 // Neither changes anything at the router.
-func (s *search) inspectRouter(ctx context.Context, r *router, target *bierdriver.Router, channels []string) {
+func (s *search) inspectRouter(
+	ctx context.Context,
+	r *router,
+	target *bierdriver.Router,
+	channels []string,
+) {
 	o := &r.e.o
 	ctx, cancel := context.WithTimeout(ctx, o.Timeout)
 	defer cancel()
@@ -190,10 +224,15 @@ func (s *search) inspectRouter(ctx context.Context, r *router, target *bierdrive
 
 // findUnwritable finds the channels that a driver cannot write, where it does not say: it has the driver
 // compare the router with parts of the configuration, which fails where they cannot be written.
-func (s *search) findUnwritable(channels []string, fails func(d *Desired) string) map[string]string {
+func (s *search) findUnwritable(
+	channels []string,
+	fails func(d *Desired) string,
+) map[string]string {
 	refused := map[string]string{}
 	only := func(list []string) *Desired {
-		return s.want.withChannels(func(c string) bool { return slices.Contains(list, c) }, nil)
+		return s.want.withChannels(func(c string) bool {
+			return slices.Contains(list, c)
+		}, nil)
 	}
 	if fails(only(nil)) != "" { // it cannot write the router's own configuration: nothing is known of channels
 		return refused

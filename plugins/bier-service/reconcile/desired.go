@@ -78,20 +78,35 @@ func (d *Desired) addDomain(nd *bier.NodeDomain) {
 	g := d.Config.Global
 	first := g == nil
 	if first {
-		g = &bierdriver.Global{EncapsulationType: encapsulationName(nd),
-			Bitstringlength: uint32(nd.Global.BSL), BfrId: uint32(bier.BFRID(nd, nil)),
-			Ipv4BfrPrefix: nd.Global.IPv4Prefix, Ipv6BfrPrefix: nd.Global.IPv6Prefix}
+		g = &bierdriver.Global{
+			EncapsulationType: encapsulationName(nd),
+			Bitstringlength:   uint32(nd.Global.BSL),
+			BfrId:             uint32(bier.BFRID(nd, nil)),
+			Ipv4BfrPrefix:     nd.Global.IPv4Prefix,
+			Ipv6BfrPrefix:     nd.Global.IPv6Prefix,
+		}
 		d.Config.Global = g
 	} else {
 		d.noteDomainConflicts(g, nd)
 	}
 	for i := range nd.Global.SubDomains {
 		s := &nd.Global.SubDomains[i]
-		if slices.ContainsFunc(g.SubDomains, func(o *bierdriver.SubDomain) bool { return o.SubDomainId == uint32(s.ID) }) {
-			d.addProblem("sub-domain %d of domain %d is not on the router: another domain's sub-domain has its number", s.ID, nd.ID)
+		if slices.ContainsFunc(g.SubDomains, func(o *bierdriver.SubDomain) bool {
+			return o.SubDomainId == uint32(s.ID)
+		}) {
+			d.addProblem(
+				"sub-domain %d of domain %d is not on the router: another domain's sub-domain has its number",
+				s.ID,
+				nd.ID,
+			)
 			continue
 		}
-		x := &bierdriver.SubDomain{SubDomainId: uint32(s.ID), IgpType: s.IGP, Ipv4: toEncapsulations(s.AF.IPv4), Ipv6: toEncapsulations(s.AF.IPv6)}
+		x := &bierdriver.SubDomain{
+			SubDomainId: uint32(s.ID),
+			IgpType:     s.IGP,
+			Ipv4:        toEncapsulations(s.AF.IPv4),
+			Ipv6:        toEncapsulations(s.AF.IPv6),
+		}
 		if s.MT != nil {
 			x.MtId = uint32(*s.MT)
 		}
@@ -118,14 +133,29 @@ func (d *Desired) noteDomainConflicts(g *bierdriver.Global, nd *bier.NodeDomain)
 		g.Ipv6BfrPrefix = nd.Global.IPv6Prefix
 	}
 	if e := encapsulationName(nd); e != g.EncapsulationType {
-		d.addProblem("the encapsulation %s of domain %d is not on the router: it holds %s already", e, nd.ID, g.EncapsulationType)
+		d.addProblem(
+			"the encapsulation %s of domain %d is not on the router: it holds %s already",
+			e,
+			nd.ID,
+			g.EncapsulationType,
+		)
 	}
 	p := nd.Global.IPv4Prefix
 	if p != "" && p != g.Ipv4BfrPrefix {
-		d.addProblem("the BFR-prefix %s of domain %d is not on the router: it holds %s already", p, nd.ID, g.Ipv4BfrPrefix)
+		d.addProblem(
+			"the BFR-prefix %s of domain %d is not on the router: it holds %s already",
+			p,
+			nd.ID,
+			g.Ipv4BfrPrefix,
+		)
 	}
 	if p := nd.Global.IPv6Prefix; p != "" && p != g.Ipv6BfrPrefix {
-		d.addProblem("the BFR-prefix %s of domain %d is not on the router: it holds %s already", p, nd.ID, g.Ipv6BfrPrefix)
+		d.addProblem(
+			"the BFR-prefix %s of domain %d is not on the router: it holds %s already",
+			p,
+			nd.ID,
+			g.Ipv6BfrPrefix,
+		)
 	}
 }
 
@@ -146,13 +176,24 @@ func encapsulationName(nd *bier.NodeDomain) string {
 
 // nonMPLSEncapsulations are the BIFT-ids without MPLS of a family that has a BFR-prefix: for each length that the
 // node takes those of all sets, which need no labels.
-func nonMPLSEncapsulations(nd *bier.NodeDomain, s *bier.SubDomain, prefix string) (out []*bierdriver.Encapsulation) {
+func nonMPLSEncapsulations(
+	nd *bier.NodeDomain,
+	s *bier.SubDomain,
+	prefix string,
+) (out []*bierdriver.Encapsulation) {
 	if prefix == "" {
 		return nil
 	}
 	for _, b := range bier.Disposition(nd, s) {
 		if base, ok := bier.BIFTID(nd, s, b, 0); ok {
-			out = append(out, &bierdriver.Encapsulation{Bitstringlength: uint32(b), BierMplsLabelBase: base, BierMplsLabelRangeSize: uint32(min(b.SI(math.MaxUint16), bier.MaxSI)) + 1})
+			out = append(
+				out,
+				&bierdriver.Encapsulation{
+					Bitstringlength:        uint32(b),
+					BierMplsLabelBase:      base,
+					BierMplsLabelRangeSize: uint32(min(b.SI(math.MaxUint16), bier.MaxSI)) + 1,
+				},
+			)
 		}
 	}
 	return out
@@ -161,7 +202,14 @@ func nonMPLSEncapsulations(nd *bier.NodeDomain, s *bier.SubDomain, prefix string
 func toEncapsulations(in []bier.Encapsulation) []*bierdriver.Encapsulation {
 	var out []*bierdriver.Encapsulation
 	for _, e := range in {
-		out = append(out, &bierdriver.Encapsulation{Bitstringlength: uint32(e.BSL), BierMplsLabelBase: e.Base, BierMplsLabelRangeSize: uint32(e.Size)})
+		out = append(
+			out,
+			&bierdriver.Encapsulation{
+				Bitstringlength:        uint32(e.BSL),
+				BierMplsLabelBase:      e.Base,
+				BierMplsLabelRangeSize: uint32(e.Size),
+			},
+		)
 	}
 	return out
 }
@@ -187,7 +235,9 @@ func (d *Desired) addPart(p *part, members map[*bierdriver.Member]bool) {
 // added in that order.
 func (d *Desired) finishEntries(sorted bool) {
 	if !sorted {
-		slices.SortStableFunc(d.entries, func(a, b *part) int { return bierdriver.CompareChannels(a.entry, b.entry) })
+		slices.SortStableFunc(d.entries, func(a, b *part) int {
+			return bierdriver.CompareChannels(a.entry, b.entry)
+		})
 	}
 	d.Config.Channels = make([]*bierdriver.Channel, 0, len(d.entries))
 	size, begin := 0, 0 // begin of the last in wire
@@ -197,7 +247,9 @@ func (d *Desired) finishEntries(sorted bool) {
 	d.wire = make([]byte, 0, size)
 	var last *part
 	for _, x := range d.entries {
-		if last == nil || last.entry.GroupAddress != x.entry.GroupAddress || bierdriver.CompareChannels(last.entry, x.entry) != 0 {
+		if last == nil ||
+			last.entry.GroupAddress != x.entry.GroupAddress ||
+			bierdriver.CompareChannels(last.entry, x.entry) != 0 {
 			d.Config.Channels, d.Channels = append(d.Config.Channels, x.entry), append(d.Channels, x.key)
 			begin, d.wire = len(d.wire), append(d.wire, x.wire...)
 			last = x
@@ -214,6 +266,8 @@ func (d *Desired) finishEntries(sorted bool) {
 	}
 	d.entries = nil
 	slices.SortStableFunc(d.Config.Members, bierdriver.CompareMembers)
-	d.Config.Members = slices.CompactFunc(d.Config.Members, func(a, b *bierdriver.Member) bool { return bierdriver.CompareMembers(a, b) == 0 })
+	d.Config.Members = slices.CompactFunc(d.Config.Members, func(a, b *bierdriver.Member) bool {
+		return bierdriver.CompareMembers(a, b) == 0
+	})
 	bierdriver.Canonical(&bierdriver.Config{Global: d.Config.Global})
 }

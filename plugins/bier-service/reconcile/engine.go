@@ -59,7 +59,13 @@ type Engine struct {
 // New returns an engine; managed are the routers that may hold something of ours, known is
 // what was found of routers so far. Nothing is done to them before the first Want.
 func New(ctx context.Context, o Options, managed []string, known map[string]bier.Status) *Engine {
-	e := &Engine{o: o, ctx: ctx, slots: semaphore.NewWeighted(int64(o.Parallel)), routers: map[string]*router{}, known: known}
+	e := &Engine{
+		o:       o,
+		ctx:     ctx,
+		slots:   semaphore.NewWeighted(int64(o.Parallel)),
+		routers: map[string]*router{},
+		known:   known,
+	}
 	for _, node := range managed {
 		e.addRouter(node).managed = true
 	}
@@ -68,7 +74,13 @@ func New(ctx context.Context, o Options, managed []string, known map[string]bier
 
 // addRouter makes the entry of a router. The lock is held, or no other goroutine has e.
 func (e *Engine) addRouter(node string) *router {
-	r := &router{e: e, node: node, kick: make(chan struct{}, 1), state: bier.Pending, want: &Desired{Config: &bierdriver.Config{}}}
+	r := &router{
+		e:     e,
+		node:  node,
+		kick:  make(chan struct{}, 1),
+		state: bier.Pending,
+		want:  &Desired{Config: &bierdriver.Config{}},
+	}
 	e.routers[node] = r
 	return r
 }

@@ -71,7 +71,12 @@ func (p *Planner) Wanted(n bier.Network) (desired map[string]*Desired, changed m
 		delete(before, t.ID)
 		if x == nil || x.topology != t {
 			x.markAllNodes(changed)
-			x = &plan{topology: t, channels: map[string]*carried{}, nodes: map[string][]*part{}, members: map[memberKey]*bierdriver.Member{}}
+			x = &plan{
+				topology: t,
+				channels: map[string]*carried{},
+				nodes:    map[string][]*part{},
+				members:  map[memberKey]*bierdriver.Member{},
+			}
 			x.markAllNodes(changed)
 		}
 		x.updateChannels(n.Channels[t.ID], changed)
@@ -80,7 +85,9 @@ func (p *Planner) Wanted(n bier.Network) (desired map[string]*Desired, changed m
 	for _, x := range before {
 		x.markAllNodes(changed)
 	}
-	slices.SortFunc(p.plans, func(a, b *plan) int { return cmp.Compare(a.topology.ID, b.topology.ID) })
+	slices.SortFunc(p.plans, func(a, b *plan) int {
+		return cmp.Compare(a.topology.ID, b.topology.ID)
+	})
 	if p.desired == nil {
 		p.desired = map[string]*Desired{}
 	}
@@ -208,7 +215,9 @@ func (x *plan) removeChannel(c *carried, stay map[string]*part, touch func(node 
 	}
 	done := map[string]bool{}
 	for _, node := range c.Routers() {
-		i := slices.IndexFunc(x.nodes[node], func(p *part) bool { return p.channel == c.Name })
+		i := slices.IndexFunc(x.nodes[node], func(p *part) bool {
+			return p.channel == c.Name
+		})
 		if i < 0 || done[node] {
 			continue
 		}
@@ -233,7 +242,8 @@ func sameChannel(c, o *bier.Channel) bool {
 
 // sameEgress compares egress nodes. Those of a channel that was not written are the same slice.
 func sameEgress(a, b []bier.EgressNode) bool {
-	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0] || slices.EqualFunc(a, b, bier.EgressNode.Same))
+	return len(a) == len(b) &&
+		(len(a) == 0 || &a[0] == &b[0] || slices.EqualFunc(a, b, bier.EgressNode.Same))
 }
 
 // compareParts is the order of the entries of a router, then that of names; parts without
@@ -241,7 +251,10 @@ func sameEgress(a, b []bier.EgressNode) bool {
 func compareParts(a, b *part) int {
 	switch {
 	case a.entry != nil && b.entry != nil:
-		return cmp.Or(bierdriver.CompareChannels(a.entry, b.entry), cmp.Compare(a.channel, b.channel))
+		return cmp.Or(
+			bierdriver.CompareChannels(a.entry, b.entry),
+			cmp.Compare(a.channel, b.channel),
+		)
 	case a.entry != nil:
 		return 1
 	case b.entry != nil:
@@ -267,15 +280,31 @@ func (x *plan) channelParts(c *bier.Channel) map[string]*part {
 		return bier.BFRID(d, s), d
 	}
 	entry := func(role bierdriver.Role, ingress uint16, egress ...uint32) *bierdriver.Channel {
-		return &bierdriver.Channel{SourceAddress: f.Source.String(), SourceWildcard: uint32(f.SourceWildcard),
-			GroupAddress: f.Group.String(), GroupWildcard: uint32(f.GroupWildcard), SubDomain: uint32(c.SubDomainID),
-			IngressBfrId: uint32(ingress), EgressBfrIds: egress, Role: role}
+		return &bierdriver.Channel{
+			SourceAddress:  f.Source.String(),
+			SourceWildcard: uint32(f.SourceWildcard),
+			GroupAddress:   f.Group.String(),
+			GroupWildcard:  uint32(f.GroupWildcard),
+			SubDomain:      uint32(c.SubDomainID),
+			IngressBfrId:   uint32(ingress),
+			EgressBfrIds:   egress,
+			Role:           role,
+		}
 	}
 	in, _ := id(c.IngressNode)
 	if in == 0 {
-		out[c.IngressNode] = &part{problem: fmt.Sprintf("the node has no bfr-id in sub-domain %d of domain %d", c.SubDomainID, c.DomainID)}
+		out[c.IngressNode] = &part{problem: fmt.Sprintf(
+			"the node has no bfr-id in sub-domain %d of domain %d",
+			c.SubDomainID,
+			c.DomainID,
+		)}
 		for _, e := range c.EgressNodes {
-			out[e.ID] = &part{problem: fmt.Sprintf("its ingress node %s has no bfr-id in sub-domain %d of domain %d", c.IngressNode, c.SubDomainID, c.DomainID)}
+			out[e.ID] = &part{problem: fmt.Sprintf(
+				"its ingress node %s has no bfr-id in sub-domain %d of domain %d",
+				c.IngressNode,
+				c.SubDomainID,
+				c.DomainID,
+			)}
 		}
 		return out
 	}
@@ -283,14 +312,23 @@ func (x *plan) channelParts(c *bier.Channel) map[string]*part {
 	for _, e := range c.EgressNodes {
 		bfr, d := id(e.ID)
 		if bfr == 0 {
-			out[e.ID] = &part{problem: fmt.Sprintf("the node has no bfr-id in sub-domain %d of domain %d", c.SubDomainID, c.DomainID)}
+			out[e.ID] = &part{problem: fmt.Sprintf(
+				"the node has no bfr-id in sub-domain %d of domain %d",
+				c.SubDomainID,
+				c.DomainID,
+			)}
 			continue
 		}
 		ingress.entry.EgressBfrIds = append(ingress.entry.EgressBfrIds, uint32(bfr))
 		key := memberKey{e.ID, c.DomainID, c.SubDomainID}
 		m := x.members[key]
 		if m == nil {
-			m = &bierdriver.Member{SubDomainId: uint32(c.SubDomainID), BfrId: uint32(bfr), Ipv4BfrPrefix: d.Global.IPv4Prefix, Ipv6BfrPrefix: d.Global.IPv6Prefix}
+			m = &bierdriver.Member{
+				SubDomainId:   uint32(c.SubDomainID),
+				BfrId:         uint32(bfr),
+				Ipv4BfrPrefix: d.Global.IPv4Prefix,
+				Ipv6BfrPrefix: d.Global.IPv6Prefix,
+			}
 			x.members[key] = m
 		}
 		ingress.members = append(ingress.members, m)
@@ -316,7 +354,9 @@ func (p *part) setHash() {
 	h.Sum(p.sum[:0])
 }
 
-func writeMessage(h hash.Hash, m proto.Message) { h.Write(encodeMessage(m)) }
+func writeMessage(h hash.Hash, m proto.Message) {
+	h.Write(encodeMessage(m))
+}
 
 func encodeMessage(m proto.Message) []byte {
 	text, err := proto.MarshalOptions{Deterministic: true}.Marshal(m)

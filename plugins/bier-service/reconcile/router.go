@@ -93,8 +93,19 @@ func (r *router) markDirty(revision uint64) {
 
 // publishStatus hands on the state. The lock is held.
 func (r *router) publishStatus() {
-	s := bier.Status{Intent: r.intent, Answered: r.answered, State: r.state, Reason: r.reason, Driver: r.driver, Hash: r.want.Hash,
-		Waits: r.waits, Intended: r.intended, Sent: r.sent, Confirmed: r.confirmed, Aside: r.setAside()}
+	s := bier.Status{
+		Intent:    r.intent,
+		Answered:  r.answered,
+		State:     r.state,
+		Reason:    r.reason,
+		Driver:    r.driver,
+		Hash:      r.want.Hash,
+		Waits:     r.waits,
+		Intended:  r.intended,
+		Sent:      r.sent,
+		Confirmed: r.confirmed,
+		Aside:     r.setAside(),
+	}
 	problems := r.want.routerProblems()
 	if s.State == bier.Applied && len(problems) > 0 {
 		s.State, s.Reason = bier.Failed, strings.Join(problems, "; ")
@@ -118,7 +129,10 @@ func (r *router) setAside() (out []bier.Aside) {
 	}
 	for _, why := range slices.Sorted(maps.Keys(by)) {
 		slices.Sort(by[why])
-		out = append(out, bier.Aside{Reason: why, Channels: slices.Compact(by[why])})
+		out = append(out, bier.Aside{
+			Reason:   why,
+			Channels: slices.Compact(by[why]),
+		})
 	}
 	return out
 }
@@ -165,7 +179,8 @@ func (r *router) reconcileUntilCurrent(ctx context.Context) (again, done bool) {
 		intent, dirty := r.intent, r.dirty
 		idle := r.answered == intent && !dirty && r.state == bier.Applied && !r.retry
 		r.dirty = false
-		if isEmptyConfig(want.Config) && !r.managed { // never touched and nothing wanted: it is left alone
+		if isEmptyConfig(want.Config) &&
+			!r.managed { // never touched and nothing wanted: it is left alone
 			idle, done = true, len(want.Problems) == 0
 			if done {
 				r.removeFromEngine()
@@ -233,7 +248,9 @@ func (r *router) recordOutcome(intent uint64, hash string, out outcome) bool {
 		r.e.o.Report(r.node, text)
 	}
 	r.publishStatus()
-	return r.intent == intent && !r.dirty && (out.state != bier.Applied || !isEmptyConfig(r.want.Config) || r.managed)
+	return r.intent == intent &&
+		!r.dirty &&
+		(out.state != bier.Applied || !isEmptyConfig(r.want.Config) || r.managed)
 }
 
 // newlyRefused says which channels the router refuses now and did not before. The lock is held.
@@ -246,7 +263,15 @@ func (r *router) newlyRefused(out outcome) (text []string) {
 	}
 	for _, why := range slices.Sorted(maps.Keys(by)) {
 		slices.Sort(by[why])
-		text = append(text, fmt.Sprintf("the router does not get %s (%s): %s", bier.Count(len(by[why]), "channel"), bier.Several(by[why]), why))
+		text = append(
+			text,
+			fmt.Sprintf(
+				"the router does not get %s (%s): %s",
+				bier.Count(len(by[why]), "channel"),
+				bier.Several(by[why]),
+				why,
+			),
+		)
 	}
 	return text
 }
@@ -264,7 +289,9 @@ func (r *router) publishAttempt(intent uint64) {
 }
 
 // currentTime is the time as it is stored.
-func currentTime() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
+func currentTime() time.Time {
+	return time.Now().UTC().Truncate(time.Millisecond)
+}
 
 type outcome struct {
 	state, reason, driver string
@@ -279,7 +306,10 @@ type outcome struct {
 func (r *router) tryApply(ctx context.Context, want *Desired, intent uint64) outcome {
 	target := r.e.o.Target(r.node)
 	if target == nil {
-		return outcome{state: bier.Pending, reason: "no router is mounted as " + r.node}
+		return outcome{
+			state:  bier.Pending,
+			reason: "no router is mounted as " + r.node,
+		}
 	}
 	if r.e.slots.Acquire(ctx, 1) != nil {
 		return outcome{state: bier.Pending}
@@ -303,7 +333,12 @@ func (r *router) tryApply(ctx context.Context, want *Desired, intent uint64) out
 }
 
 // applyDesired has a driver apply one configuration. drift: the router was seen to hold it.
-func (r *router) applyDesired(ctx context.Context, target *bierdriver.Router, d *Desired, repair, drift bool) outcome {
+func (r *router) applyDesired(
+	ctx context.Context,
+	target *bierdriver.Router,
+	d *Desired,
+	repair, drift bool,
+) outcome {
 	ctx, cancel := context.WithTimeout(ctx, r.e.o.Timeout)
 	defer cancel()
 	res, driver, err := r.e.o.Apply(ctx, target, d, !repair)
@@ -312,7 +347,13 @@ func (r *router) applyDesired(ctx context.Context, target *bierdriver.Router, d 
 		waits = bier.Slow
 	}
 	if err != nil {
-		return outcome{state: bier.Pending, reason: err.Error(), driver: driver, retry: true, waits: waits}
+		return outcome{
+			state:  bier.Pending,
+			reason: err.Error(),
+			driver: driver,
+			retry:  true,
+			waits:  waits,
+		}
 	}
 	if drift && len(res.Edits) > 0 {
 		r.e.o.Drift(r.node, repair && res.State == bierdriver.Applied)
@@ -320,18 +361,42 @@ func (r *router) applyDesired(ctx context.Context, target *bierdriver.Router, d 
 	switch res.State {
 	case bierdriver.Applied:
 		if !repair && len(res.Edits) > 0 {
-			return outcome{state: bier.Failed, reason: "somebody else changed the router: " + strings.Join(res.Edits, ", "), driver: driver, unreached: true}
+			return outcome{
+				state:     bier.Failed,
+				reason:    "somebody else changed the router: " + strings.Join(res.Edits, ", "),
+				driver:    driver,
+				unreached: true,
+			}
 		}
 		return outcome{state: bier.Applied, driver: driver}
 	case bierdriver.Failed:
 		switch s := res.GetSession(); {
 		case s.GetState() != bierdriver.Down && s.GetState() != bierdriver.Refused:
-			return outcome{state: bier.Failed, reason: res.Reason, driver: driver, retry: true}
+			return outcome{
+				state:  bier.Failed,
+				reason: res.Reason,
+				driver: driver,
+				retry:  true,
+			}
 		case len(s.GetCapabilities()) > 0: // it was reached, and no driver is for it
-			return outcome{state: bier.Failed, reason: res.Reason, driver: driver, retry: true, unreached: true}
+			return outcome{
+				state:     bier.Failed,
+				reason:    res.Reason,
+				driver:    driver,
+				retry:     true,
+				unreached: true,
+			}
 		} // else it refused the login or showed another host key: what it holds is not known
 	}
-	return outcome{state: bier.Pending, reason: res.Reason, driver: driver, retry: true, waits: waits}
+	return outcome{
+		state:  bier.Pending,
+		reason: res.Reason,
+		driver: driver,
+		retry:  true,
+		waits:  waits,
+	}
 }
 
-func isEmptyConfig(c *bierdriver.Config) bool { return c.Global == nil && len(c.Channels) == 0 }
+func isEmptyConfig(c *bierdriver.Config) bool {
+	return c.Global == nil && len(c.Channels) == 0
+}

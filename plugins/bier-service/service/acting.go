@@ -33,7 +33,12 @@ type acting struct {
 
 // runActing holds the routers to what topologies and channels say, until the role ends.
 func (s *Service) runActing(ctx context.Context, term *state.Term) {
-	a := &acting{Service: s, term: term, records: newRecords(s.data, term), sessions: map[string]*bierdriver.Session{}}
+	a := &acting{
+		Service:  s,
+		term:     term,
+		records:  newRecords(s.data, term),
+		sessions: map[string]*bierdriver.Session{},
+	}
 	now := s.data.store.Now()
 	var managed []string
 	for node := range s.data.managed.All(now, "") {
@@ -43,9 +48,21 @@ func (s *Service) runActing(ctx context.Context, term *state.Term) {
 	for key, x := range s.data.status.All(now, bier.RouterKey("")) {
 		known[strings.TrimPrefix(key, bier.RouterKey(""))] = x
 	}
-	a.engine = reconcile.New(ctx, reconcile.Options{Target: a.routerTarget, Apply: a.applyConfig, Check: a.findUnwritable, Read: a.readRouter, Release: a.releaseRouter,
-		Status: a.recordStatus, Drift: a.recordDrift, Report: s.reportToOperator,
-		Timeout: s.set.ApplyTimeout.Duration, RetryMin: s.set.RetryMin.Duration, RetryMax: s.set.RetryMax.Duration, Parallel: s.set.Parallel, Repair: s.set.Drift != "report"}, managed, known)
+	a.engine = reconcile.New(ctx, reconcile.Options{
+		Target:   a.routerTarget,
+		Apply:    a.applyConfig,
+		Check:    a.findUnwritable,
+		Read:     a.readRouter,
+		Release:  a.releaseRouter,
+		Status:   a.recordStatus,
+		Drift:    a.recordDrift,
+		Report:   s.reportToOperator,
+		Timeout:  s.set.ApplyTimeout.Duration,
+		RetryMin: s.set.RetryMin.Duration,
+		RetryMax: s.set.RetryMax.Duration,
+		Parallel: s.set.Parallel,
+		Repair:   s.set.Drift != "report",
+	}, managed, known)
 	s.acting.Store(a)
 	var group sync.WaitGroup
 	group.Go(func() { a.records.runWriter(ctx) })
@@ -141,7 +158,8 @@ func (a *acting) recordSession(node string, n *bierdriver.Session) bierdriver.Se
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	before := a.sessions[node]
-	if n.State == bierdriver.Connecting && (before.GetState() == bierdriver.Down || before.GetState() == bierdriver.Refused) {
+	if n.State == bierdriver.Connecting &&
+		(before.GetState() == bierdriver.Down || before.GetState() == bierdriver.Refused) {
 		return before.GetState() // it is down until it is up
 	}
 	if len(n.Capabilities) == 0 { // what it announced last still helps to choose a driver
@@ -153,7 +171,12 @@ func (a *acting) recordSession(node string, n *bierdriver.Session) bierdriver.Se
 }
 
 // applyConfig chooses a driver and lets it apply.
-func (a *acting) applyConfig(ctx context.Context, r *bierdriver.Router, d *reconcile.Desired, dryRun bool) (*bierdriver.Result, string, error) {
+func (a *acting) applyConfig(
+	ctx context.Context,
+	r *bierdriver.Router,
+	d *reconcile.Desired,
+	dryRun bool,
+) (*bierdriver.Result, string, error) {
 	ctx, cancel, err := a.term.Act(ctx, a.set.ApplyTimeout.Duration)
 	if err != nil {
 		return nil, "", err
@@ -164,7 +187,10 @@ func (a *acting) applyConfig(ctx context.Context, r *bierdriver.Router, d *recon
 	a.mu.Unlock()
 	name, client, err := a.registry.Choose(ctx, r, capabilities)
 	if err != nil && fault.KindOf(err) == fault.Unsupported {
-		return &bierdriver.Result{State: bierdriver.Failed, Reason: err.Error()}, name, nil
+		return &bierdriver.Result{
+			State:  bierdriver.Failed,
+			Reason: err.Error(),
+		}, name, nil
 	}
 	if err != nil {
 		return nil, name, err
@@ -186,7 +212,9 @@ func (a *acting) applyConfig(ctx context.Context, r *bierdriver.Router, d *recon
 	if err != nil {
 		return nil, name, fmt.Errorf("driver %s: %w", name, err)
 	}
-	if res.State == bierdriver.Applied && !dryRun && !p.begun { // it holds all that it must, and that is ours from now on
+	if res.State == bierdriver.Applied &&
+		!dryRun &&
+		!p.begun { // it holds all that it must, and that is ours from now on
 		if err := p.takeOwnership(ctx, ""); err != nil {
 			return nil, name, err
 		}
@@ -196,10 +224,19 @@ func (a *acting) applyConfig(ctx context.Context, r *bierdriver.Router, d *recon
 	case err != nil:
 		slog.Warn("the host key of a router was not kept", "node", r.NodeId, "error", err)
 	case first:
-		slog.Warn("the host key of a router is trusted because it is the first it showed; compare it with the router's", "node", r.NodeId, "host-key", res.GetSession().GetHostKey())
+		slog.Warn(
+			"the host key of a router is trusted because it is the first it showed; compare it with the router's",
+			"node",
+			r.NodeId,
+			"host-key",
+			res.GetSession().GetHostKey(),
+		)
 		other := a.data.KeyOf(a.data.store.Now(), r.NodeId, res.GetSession().GetHostKey())
 		if other != "" {
-			a.reportToOperator(r.NodeId, "it shows the host key of router "+other+": they may be the same router")
+			a.reportToOperator(
+				r.NodeId,
+				"it shows the host key of router "+other+": they may be the same router",
+			)
 		}
 	}
 	return res, name, nil

@@ -20,7 +20,11 @@ import (
 const checking = 5 * time.Second
 
 // findUnwritable is what a driver cannot write to a router of the channels in d, by their names; false: it cannot say.
-func (a *acting) findUnwritable(ctx context.Context, r *bierdriver.Router, d *reconcile.Desired) (map[string]string, bool) {
+func (a *acting) findUnwritable(
+	ctx context.Context,
+	r *bierdriver.Router,
+	d *reconcile.Desired,
+) (map[string]string, bool) {
 	res, err := a.checkRouter(ctx, a.data.store.Now(), r.NodeId, d)
 	if err != nil {
 		slog.Debug("what a driver can write is found by trying", "node", r.NodeId, "reason", err)
@@ -50,7 +54,12 @@ func (a *acting) readRouter(ctx context.Context, r *bierdriver.Router) *bierdriv
 }
 
 // checkRouter asks the driver of a router what it cannot write of a configuration.
-func (s *Service) checkRouter(ctx context.Context, now *state.Snapshot, node string, d *reconcile.Desired) (*bierdriver.Checked, error) {
+func (s *Service) checkRouter(
+	ctx context.Context,
+	now *state.Snapshot,
+	node string,
+	d *reconcile.Desired,
+) (*bierdriver.Checked, error) {
 	r, client, err := s.routerAndDriver(now, node)
 	if err != nil {
 		return nil, err
@@ -117,13 +126,26 @@ func (s *Service) checkChannel(ctx context.Context, in checkIn) (*checkOut, erro
 }
 
 // checkOne says why a router cannot have the only channel of d, "" if it can or that is not known.
-func (s *Service) checkOne(ctx context.Context, now *state.Snapshot, node string, d *reconcile.Desired) string {
+func (s *Service) checkOne(
+	ctx context.Context,
+	now *state.Snapshot,
+	node string,
+	d *reconcile.Desired,
+) string {
 	res, err := s.checkRouter(ctx, now, node, d)
 	if err != nil {
-		slog.Debug("whether a router can have a channel is found by trying", "node", node, "reason", err)
+		slog.Debug(
+			"whether a router can have a channel is found by trying",
+			"node",
+			node,
+			"reason",
+			err,
+		)
 		return ""
 	}
-	i := slices.IndexFunc(res.Channels, func(x *bierdriver.Refusal) bool { return x.Reason != "" })
+	i := slices.IndexFunc(res.Channels, func(x *bierdriver.Refusal) bool {
+		return x.Reason != ""
+	})
 	if i >= 0 {
 		return res.Channels[i].Reason
 	}

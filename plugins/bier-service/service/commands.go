@@ -13,65 +13,179 @@ import (
 )
 
 // Commands describes the console's commands of drivers and routers.
-func Commands() []commands.Command { return (&Service{}).commandTable() }
+func Commands() []commands.Command {
+	return (&Service{}).commandTable()
+}
 
 // commandTable is the table of commands; those of the zero Service describe themselves only.
 func (s *Service) commandTable() []commands.Command {
-	node := commands.Argument{Name: "node", Help: "its node-id", Required: true, Complete: s.completeNodeIDs}
-	nodes := commands.Argument{Name: "node", Help: "node-ids; all when absent", Repeated: true, Complete: s.completeNodeIDs}
+	node := commands.Argument{
+		Name:     "node",
+		Help:     "its node-id",
+		Required: true,
+		Complete: s.completeNodeIDs,
+	}
+	nodes := commands.Argument{
+		Name:     "node",
+		Help:     "node-ids; all when absent",
+		Repeated: true,
+		Complete: s.completeNodeIDs,
+	}
 	return []commands.Command{
-		{Name: "bier:driver-list", Summary: "List the drivers of BIER routers", Safe: true, Run: s.listDrivers,
+		{
+			Name:    "bier:driver-list",
+			Summary: "List the drivers of BIER routers",
+			Safe:    true,
+			Run:     s.listDrivers,
 			Help: "Shows each driver with what it is for, and what its routers are known not to be able to do: tunnel (RFC 8279\n" +
 				"section 6.9), transit (without a BFR-id), ecmp (section 6.7), forwarding (show their tables), ping. A router gets\n" +
-				"the driver that its mount names, else the one that fits best what it announces."},
-		{Name: "bier:session-list", Summary: "List the routers with their sessions", Safe: true, Run: s.listSessions,
+				"the driver that its mount names, else the one that fits best what it announces.",
+		},
+		{
+			Name:    "bier:session-list",
+			Summary: "List the routers with their sessions",
+			Safe:    true,
+			Run:     s.listSessions,
 			Help: "Shows each mounted router: its session, its driver, what it cannot do (see bier:driver-list), and whether it\n" +
-				"holds what it must hold."},
-		{Name: "bier:router-add", Summary: "Say how a router is reached", Run: s.addRouter,
+				"holds what it must hold.",
+		},
+		{
+			Name:    "bier:router-add",
+			Summary: "Say how a router is reached",
+			Run:     s.addRouter,
 			Help: "The node-id must be that of the BIER topology. The password is asked for, or read from a pipe, when a user is\n" +
 				"given without a key. A host key that is not given is the first the router shows.\n\n" +
 				"Example: bier:router-add r1 192.0.2.1 --user admin",
-			Arguments: []commands.Argument{node, {Name: "host", Help: "its address", Required: true}},
+			Arguments: []commands.Argument{node, {
+				Name:     "host",
+				Help:     "its address",
+				Required: true,
+			}},
 			Options: []commands.Option{
-				{Name: "port", Short: "p", Type: commands.Int, Default: "0", Help: "0 = the driver's"},
+				{
+					Name:    "port",
+					Short:   "p",
+					Type:    commands.Int,
+					Default: "0",
+					Help:    "0 = the driver's",
+				},
 				{Name: "user", Short: "u", Help: "user name"},
-				{Name: "key-file", Help: "file with the private key", Type: commands.File},
-				{Name: "host-key", Help: "the key it may show, ssh-ed25519 AAAA…"},
-				{Name: "driver", Help: "driver; chosen when absent", Complete: s.driverNames},
-				{Name: "dialect", Help: "dialect; chosen when absent"}}},
-		{Name: "bier:router-remove", Summary: "Forget how a router is reached", Arguments: []commands.Argument{node},
-			Help: "What the router holds stays on it; take the node out of its sub-domains first to have it removed.",
+				{
+					Name: "key-file",
+					Help: "file with the private key",
+					Type: commands.File,
+				},
+				{
+					Name: "host-key",
+					Help: "the key it may show, ssh-ed25519 AAAA…",
+				},
+				{
+					Name:     "driver",
+					Help:     "driver; chosen when absent",
+					Complete: s.driverNames,
+				},
+				{
+					Name: "dialect",
+					Help: "dialect; chosen when absent",
+				}},
+		},
+		{
+			Name:      "bier:router-remove",
+			Summary:   "Forget how a router is reached",
+			Arguments: []commands.Argument{node},
+			Help:      "What the router holds stays on it; take the node out of its sub-domains first to have it removed.",
 			Run: func(ctx context.Context, in *commands.Invocation) error {
 				return s.data.Remove(ctx, in.Arg("node"))
-			}},
-		{Name: "bier:router-sync", Summary: "Compare routers with what they must hold, and repair them", Run: s.syncRouters,
+			},
+		},
+		{
+			Name:      "bier:router-sync",
+			Summary:   "Compare routers with what they must hold, and repair them",
+			Run:       s.syncRouters,
 			Help:      "Compares now instead of with the next audit, and waits up to a minute.",
-			Arguments: []commands.Argument{nodes}},
-		{Name: "bier:alarm-list", Summary: "List what is wrong in the network now", Safe: true, Run: s.listAlarms,
-			Help: "Shows routers that are not reached or refuse, what routers report, and channels that suffer from it."},
-		{Name: "bier:alarm-clear", Summary: "Forget what a router reported of the network", Arguments: []commands.Argument{node},
-			Help: "Routers report a bfr-id-collision and the like, but not their end. They report it again when it is still there.",
+			Arguments: []commands.Argument{nodes},
+		},
+		{
+			Name:    "bier:alarm-list",
+			Summary: "List what is wrong in the network now",
+			Safe:    true,
+			Run:     s.listAlarms,
+			Help:    "Shows routers that are not reached or refuse, what routers report, and channels that suffer from it.",
+		},
+		{
+			Name:      "bier:alarm-clear",
+			Summary:   "Forget what a router reported of the network",
+			Arguments: []commands.Argument{node},
+			Help:      "Routers report a bfr-id-collision and the like, but not their end. They report it again when it is still there.",
 			Run: func(ctx context.Context, in *commands.Invocation) error {
 				return s.clearNotices(ctx, in.Arg("node"))
-			}},
-		{Name: "bier:verify", Summary: "Compare the forwarding tables of routers with those computed", Safe: true, Run: s.showVerified,
+			},
+		},
+		{
+			Name:    "bier:verify",
+			Summary: "Compare the forwarding tables of routers with those computed",
+			Safe:    true,
+			Run:     s.showVerified,
 			Help: "Reads the tables that routers made of their configuration, where they show them, and says where they\n" +
 				"differ. Of equal ways each is right. Packets and bytes are what came in so far, where routers count.",
-			Arguments: []commands.Argument{nodes}},
-		{Name: "bier:bitstring-show", Summary: "Show the BitStrings that reach egress nodes of a channel", Safe: true, Run: s.showBitStrings,
-			Help: "Shows the computed BitStrings that the ingress sends, for all egress nodes or for those that are named.",
+			Arguments: []commands.Argument{nodes},
+		},
+		{
+			Name:    "bier:bitstring-show",
+			Summary: "Show the BitStrings that reach egress nodes of a channel",
+			Safe:    true,
+			Run:     s.showBitStrings,
+			Help:    "Shows the computed BitStrings that the ingress sends, for all egress nodes or for those that are named.",
 			Arguments: []commands.Argument{
-				{Name: "channel", Help: "its name", Required: true},
-				{Name: "egress", Help: "node-ids; all when absent", Repeated: true, Complete: s.completeNodeIDs},
+				{
+					Name:     "channel",
+					Help:     "its name",
+					Required: true,
+				},
+				{
+					Name:     "egress",
+					Help:     "node-ids; all when absent",
+					Repeated: true,
+					Complete: s.completeNodeIDs,
+				},
 			},
-			Options: []commands.Option{{Name: "topology", Short: "t", Help: "topology-id; needed when several have the channel"}}},
-		{Name: "bier:ping", Summary: "Ping the egress nodes of a channel over BIER", Safe: true, Run: s.showPinged,
+			Options: []commands.Option{{
+				Name:  "topology",
+				Short: "t",
+				Help:  "topology-id; needed when several have the channel",
+			}},
+		},
+		{
+			Name:    "bier:ping",
+			Summary: "Ping the egress nodes of a channel over BIER",
+			Safe:    true,
+			Run:     s.showPinged,
 			Help: "Has the ingress router send packets over BIER, where its model can, and shows how many answers came beside\n" +
 				"the state of each egress node.",
-			Arguments: []commands.Argument{{Name: "channel", Help: "its name", Required: true},
-				{Name: "egress", Help: "node-ids; all when absent", Repeated: true, Complete: s.completeNodeIDs}},
-			Options: []commands.Option{{Name: "topology", Short: "t", Help: "topology-id; needed when several have the channel"},
-				{Name: "count", Short: "c", Type: commands.Int, Default: "5", Help: "packets to each"}}},
+			Arguments: []commands.Argument{{
+				Name:     "channel",
+				Help:     "its name",
+				Required: true,
+			},
+				{
+					Name:     "egress",
+					Help:     "node-ids; all when absent",
+					Repeated: true,
+					Complete: s.completeNodeIDs,
+				}},
+			Options: []commands.Option{{
+				Name:  "topology",
+				Short: "t",
+				Help:  "topology-id; needed when several have the channel",
+			},
+				{
+					Name:    "count",
+					Short:   "c",
+					Type:    commands.Int,
+					Default: "5",
+					Help:    "packets to each",
+				}},
+		},
 	}
 }
 
@@ -92,16 +206,32 @@ func (s *Service) addRouter(ctx context.Context, in *commands.Invocation) error 
 	if err != nil {
 		return fault.New(fault.Invalid, "--port %s is not within 0..65535", in.Option("port"))
 	}
-	m := mounts.Mount{Node: in.Arg("node"), Host: in.Arg("host"), Port: uint16(port), User: in.Option("user"),
-		HostKey: in.Option("host-key"), Driver: in.Option("driver"), Dialect: in.Option("dialect")}
+	m := mounts.Mount{
+		Node:    in.Arg("node"),
+		Host:    in.Arg("host"),
+		Port:    uint16(port),
+		User:    in.Option("user"),
+		HostKey: in.Option("host-key"),
+		Driver:  in.Option("driver"),
+		Dialect: in.Option("dialect"),
+	}
 	if file := in.Option("key-file"); file != "" {
 		key, err := os.ReadFile(file)
 		if err != nil {
-			return fault.Wrap(fault.Invalid, err, "the key cannot be read: %v", commands.FileError(err))
+			return fault.Wrap(
+				fault.Invalid,
+				err,
+				"the key cannot be read: %v",
+				commands.FileError(err),
+			)
 		}
 		m.PrivateKey = string(key)
 	} else if m.User != "" && in.Terminal != nil {
-		if m.Password, err = in.Prompt(ctx, "Password of "+m.User+" at "+m.Node+": ", false); err != nil {
+		if m.Password, err = in.Prompt(
+			ctx,
+			"Password of "+m.User+" at "+m.Node+": ",
+			false,
+		); err != nil {
 			return err
 		}
 	}

@@ -41,11 +41,20 @@ const all = "*"
 // openData follows the data until ctx ends. intent, reached, asked and status are called when
 // topologies or channels, how routers are reached, requests, and what is known of routers
 // have changed.
-func openData(ctx context.Context, h *host.Client, intent func(), reached func(nodes []string), asked, status func()) (*data, error) {
-	d := &data{Trees: bier.NewTrees(intent), Mounts: mounts.New(reached),
+func openData(
+	ctx context.Context,
+	h *host.Client,
+	intent func(),
+	reached func(nodes []string),
+	asked, status func(),
+) (*data, error) {
+	d := &data{
+		Trees:   bier.NewTrees(intent),
+		Mounts:  mounts.New(reached),
 		status:  bier.RoutersAt(state.Private),
 		managed: state.NewTable[Managed](state.Private("managed/")),
-		asked:   state.NewTable[struct{}](state.Private("asked/"))}
+		asked:   state.NewTable[struct{}](state.Private("asked/")),
+	}
 	d.Mounts.Allow = d.checkDistinct
 	d.asked.Notify(func([]string) { asked() })
 	known := func(keys []string) {
@@ -126,10 +135,17 @@ func (d *data) requestCompare(ctx context.Context, nodes []string) (revision uin
 		return 0, err
 	}
 	begun := func(now *state.Snapshot) bool {
-		return !slices.ContainsFunc(nodes, func(node string) bool { _, ok := d.asked.Get(now, node); return ok })
+		return !slices.ContainsFunc(nodes, func(node string) bool {
+			_, ok := d.asked.Get(now, node)
+			return ok
+		})
 	}
 	if d.store.WaitUntil(ctx, begun) != nil {
-		return 0, fault.New(fault.Unavailable, "no process has accepted the request; routers are compared as soon as a process holds the role %s", role)
+		return 0, fault.New(
+			fault.Unavailable,
+			"no process has accepted the request; routers are compared as soon as a process holds the role %s",
+			role,
+		)
 	}
 	return revision, nil
 }
@@ -148,7 +164,11 @@ func (d *data) awaitProcessed(ctx context.Context, revision uint64) {
 func (d *data) awaitAnswered(ctx context.Context, nodes []string, revision uint64) {
 	_ = d.store.WaitUntil(ctx, func(now *state.Snapshot) bool {
 		for key, x := range d.status.All(now, bier.RouterKey("")) {
-			if x.Answered < min(x.Intent, revision) && (len(nodes) == 0 || slices.Contains(nodes, strings.TrimPrefix(key, bier.RouterKey("")))) {
+			if x.Answered < min(x.Intent, revision) &&
+				(len(nodes) == 0 || slices.Contains(
+					nodes,
+					strings.TrimPrefix(key, bier.RouterKey("")),
+				)) {
 				return false
 			}
 		}
@@ -161,7 +181,11 @@ const taking = 2 * time.Second
 
 // awaitRouterStates says how far routers are with what is configured now, all when nodes is empty,
 // waiting up to a time for them.
-func (s *Service) awaitRouterStates(ctx context.Context, nodes []string, wait time.Duration) []bier.RouterState {
+func (s *Service) awaitRouterStates(
+	ctx context.Context,
+	nodes []string,
+	wait time.Duration,
+) []bier.RouterState {
 	revision := s.moved.Load()
 	ctx, cancel := context.WithTimeout(ctx, max(wait, taking))
 	defer cancel()

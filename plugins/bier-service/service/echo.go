@@ -54,7 +54,10 @@ func (in *echoIn) check() error {
 		return fault.New(fault.Invalid, "check-type proactive is not offered: the proof of delivery pings continuously "+
 			"(settings proof and proof_packets of bier-service)")
 	case in.Mode == "trace":
-		return fault.New(fault.Invalid, "mode-type trace is not offered: no driver has a BIER trace")
+		return fault.New(
+			fault.Invalid,
+			"mode-type trace is not offered: no driver has a BIER trace",
+		)
 	case in.MaxTTL == 0:
 		return fault.New(fault.Invalid, "max-ttl is 0")
 	}
@@ -110,10 +113,18 @@ func (s *Service) beginEcho(ctx context.Context, in echoIn) error {
 		}
 	}
 	if s.data.status.Lacks(now, c.IngressNode, bierdriver.PingAbility) {
-		return fault.New(fault.Invalid, "the ingress router %s has no BIER ping, or its driver cannot use it", c.IngressNode)
+		return fault.New(
+			fault.Invalid,
+			"the ingress router %s has no BIER ping, or its driver cannot use it",
+			c.IngressNode,
+		)
 	}
 	if !s.echoes.TryAcquire(1) {
-		return fault.New(fault.Invalid, "%d echo requests are under way: try again when one of them has ended", maxEchoes)
+		return fault.New(
+			fault.Invalid,
+			"%d echo requests are under way: try again when one of them has ended",
+			maxEchoes,
+		)
 	}
 	s.group.Go(func() {
 		defer s.echoes.Release(1)
@@ -126,15 +137,31 @@ func (s *Service) beginEcho(ctx context.Context, in echoIn) error {
 func (s *Service) echo(t *bier.Topology, c *bier.Channel, targets []string) *echoReply {
 	ctx, cancel := context.WithTimeout(s.life, pinging)
 	defer cancel()
-	out := &echoReply{Topology: t.ID, Channel: c.Name, SubDomain: c.SubDomainID, Ingress: c.IngressNode}
+	out := &echoReply{
+		Topology:  t.ID,
+		Channel:   c.Name,
+		SubDomain: c.SubDomainID,
+		Ingress:   c.IngressNode,
+	}
 	for _, e := range c.EgressNodes {
 		out.Egress = append(out.Egress, echoEgress{e.ID})
 	}
-	res, err := s.pingChannel(ctx, pingIn{Topology: t.ID, Channel: c.Name, Egress: targets, Count: echoPackets})
+	res, err := s.pingChannel(
+		ctx,
+		pingIn{
+			Topology: t.ID,
+			Channel:  c.Name,
+			Egress:   targets,
+			Count:    echoPackets,
+		},
+	)
 	if err != nil {
 		text := "failed! " + err.Error()
 		if errors.Is(err, context.DeadlineExceeded) {
-			text = fmt.Sprintf("failed! The router did not answer within %s", pinging.Round(time.Second))
+			text = fmt.Sprintf(
+				"failed! The router did not answer within %s",
+				pinging.Round(time.Second),
+			)
 		}
 		for _, node := range targets {
 			out.Ping.Targets = append(out.Ping.Targets, echoResult{node, text})
@@ -147,7 +174,11 @@ func (s *Service) echo(t *bier.Topology, c *bier.Channel, targets []string) *ech
 		case x.Received == 0:
 			text = fmt.Sprintf("failed! Time out! None of %d packets was answered", x.Sent)
 		case x.Received < x.Sent:
-			text = fmt.Sprintf("success, but only %d of %d packets were answered", x.Received, x.Sent)
+			text = fmt.Sprintf(
+				"success, but only %d of %d packets were answered",
+				x.Received,
+				x.Sent,
+			)
 		}
 		out.Ping.Targets = append(out.Ping.Targets, echoResult{x.Node, text})
 	}
@@ -177,7 +208,11 @@ type targetBitString struct {
 // targetBitStrings serves get-target-bitstring.
 func (s *Service) targetBitStrings(ctx context.Context, in bitStringIn) (*bitStringOut, error) {
 	if in.Channel == "" {
-		return nil, fault.At(fault.Missing, "/bier-service-api:input/channel-name", "channel-name is missing")
+		return nil, fault.At(
+			fault.Missing,
+			"/bier-service-api:input/channel-name",
+			"channel-name is missing",
+		)
 	}
 	now, err := s.data.store.Fresh(ctx)
 	if err != nil {
@@ -193,9 +228,17 @@ func (s *Service) targetBitStrings(ctx context.Context, in bitStringIn) (*bitStr
 	}
 	list, unknown := plan.TargetBitStrings(targetIDs(in.Targets))
 	if unknown != "" {
-		return nil, fault.New(fault.Invalid, "node %s is no egress node of channel %s that packets can reach", unknown, c.Name)
+		return nil, fault.New(
+			fault.Invalid,
+			"node %s is no egress node of channel %s that packets can reach",
+			unknown,
+			c.Name,
+		)
 	}
-	out := &bitStringOut{SubDomain: c.SubDomainID, Ingress: c.IngressNode}
+	out := &bitStringOut{
+		SubDomain: c.SubDomainID,
+		Ingress:   c.IngressNode,
+	}
 	for _, b := range list {
 		out.BitStrings = append(out.BitStrings, targetBitString{b.SI, uint16(plan.BSL), b.Hex()})
 	}

@@ -36,7 +36,10 @@ func (s *Service) notifyHealth() {
 // watchHealth computes the health of the network after each change, on every node; the
 // holder of the role publishes alarms that came and went.
 func (s *Service) watchHealth(ctx context.Context) {
-	w := bier.Watcher{Trees: s.data.Trees, Routers: s.data.status}
+	w := bier.Watcher{
+		Trees:   s.data.Trees,
+		Routers: s.data.status,
+	}
 	var before []bier.Alarm
 	for {
 		now, began := s.data.store.Now(), time.Now()
@@ -84,7 +87,9 @@ type alarmEvent struct {
 
 func diffAlarms(before, now []bier.Alarm) (out []alarmEvent) {
 	has := func(list []bier.Alarm, a bier.Alarm) bool {
-		return slices.ContainsFunc(list, func(b bier.Alarm) bool { return a.Resource == b.Resource && a.Type == b.Type })
+		return slices.ContainsFunc(list, func(b bier.Alarm) bool {
+			return a.Resource == b.Resource && a.Type == b.Type
+		})
 	}
 	for _, a := range now {
 		if !has(before, a) {
@@ -113,7 +118,11 @@ func (a *acting) expireNotices(now *state.Snapshot) {
 // recordNotice keeps what a router reported of the network.
 func (a *acting) recordNotice(node string, n *bierdriver.Notification) {
 	x, _ := a.data.status.Get(a.data.store.Now(), bier.RouterKey(node))
-	kind := map[any]string{bierdriver.BFRIDCollision: bier.BFRIDCollision, bierdriver.BFRZero: "bfr-zero", bierdriver.SubDomainIDCollision: "sub-domain-id-collision"}[n.Kind]
+	kind := map[any]string{
+		bierdriver.BFRIDCollision:       bier.BFRIDCollision,
+		bierdriver.BFRZero:              "bfr-zero",
+		bierdriver.SubDomainIDCollision: "sub-domain-id-collision",
+	}[n.Kind]
 	if kind == "" {
 		return
 	}
@@ -121,7 +130,17 @@ func (a *acting) recordNotice(node string, n *bierdriver.Notification) {
 	if n.At != nil {
 		at = n.At.AsTime()
 	}
-	a.records.putNotice(node+"/"+kind, &bier.Notice{Node: node, Kind: kind, BFRID: uint16(n.BfrId), Text: formatNotification(n), At: at.UTC().Truncate(time.Millisecond), Hash: x.Hash})
+	a.records.putNotice(
+		node+"/"+kind,
+		&bier.Notice{
+			Node:  node,
+			Kind:  kind,
+			BFRID: uint16(n.BfrId),
+			Text:  formatNotification(n),
+			At:    at.UTC().Truncate(time.Millisecond),
+			Hash:  x.Hash,
+		},
+	)
 }
 
 // openAlarms are what is wrong in the network now.
@@ -130,7 +149,10 @@ func (s *Service) openAlarms(ctx context.Context, _ operations.None) (*alarmsOut
 	if err != nil {
 		return nil, err
 	}
-	w := bier.Watcher{Trees: s.data.Trees, Routers: s.data.status}
+	w := bier.Watcher{
+		Trees:   s.data.Trees,
+		Routers: s.data.status,
+	}
 	return &alarmsOut{w.Health(now).Alarms}, nil
 }
 
@@ -180,11 +202,20 @@ type measures struct {
 
 func newMeasures(r prometheus.Registerer) *measures {
 	m := &measures{
-		apply: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "ctl_bier_apply_seconds",
-			Help: "Time that a driver took to bring a router to its configuration.", Buckets: prometheus.ExponentialBuckets(0.001, 4, 9)}, []string{"driver", "result"}),
+		apply: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name:    "ctl_bier_apply_seconds",
+			Help:    "Time that a driver took to bring a router to its configuration.",
+			Buckets: prometheus.ExponentialBuckets(0.001, 4, 9),
+		}, []string{"driver", "result"}),
 		drift: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "ctl_bier_drift_total",
 			Help: "Times that a router did not hold what it held before; outcome says whether it was repaired."}, []string{"outcome"}),
-		sessions: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "ctl_bier_session_changes_total", Help: "Changes of sessions to routers, by the state after."}, []string{"state"}),
+		sessions: prometheus.NewCounterVec(
+			prometheus.CounterOpts{
+				Name: "ctl_bier_session_changes_total",
+				Help: "Changes of sessions to routers, by the state after.",
+			},
+			[]string{"state"},
+		),
 	}
 	if r == nil {
 		return m
@@ -207,11 +238,36 @@ func (m *measures) Describe(c chan<- *prometheus.Desc) {
 }
 
 var (
-	routersDesc  = prometheus.NewDesc("ctl_bier_routers", "Routers by how far they are with what they must hold.", []string{"state"}, nil)
-	sessionsDesc = prometheus.NewDesc("ctl_bier_sessions", "Sessions to routers by state.", []string{"state"}, nil)
-	channelsDesc = prometheus.NewDesc("ctl_bier_channels", "Channels by the worst of their routers.", []string{"state"}, nil)
-	provedDesc   = prometheus.NewDesc("ctl_bier_channels_proved", "Deployed channels by what proves their delivery.", []string{"by"}, nil)
-	alarmsDesc   = prometheus.NewDesc("ctl_bier_alarms", "Open alarms by severity.", []string{"severity"}, nil)
+	routersDesc = prometheus.NewDesc(
+		"ctl_bier_routers",
+		"Routers by how far they are with what they must hold.",
+		[]string{"state"},
+		nil,
+	)
+	sessionsDesc = prometheus.NewDesc(
+		"ctl_bier_sessions",
+		"Sessions to routers by state.",
+		[]string{"state"},
+		nil,
+	)
+	channelsDesc = prometheus.NewDesc(
+		"ctl_bier_channels",
+		"Channels by the worst of their routers.",
+		[]string{"state"},
+		nil,
+	)
+	provedDesc = prometheus.NewDesc(
+		"ctl_bier_channels_proved",
+		"Deployed channels by what proves their delivery.",
+		[]string{"by"},
+		nil,
+	)
+	alarmsDesc = prometheus.NewDesc(
+		"ctl_bier_alarms",
+		"Open alarms by severity.",
+		[]string{"severity"},
+		nil,
+	)
 )
 
 // Collect implements prometheus.Collector.
@@ -235,7 +291,12 @@ func (m *measures) Collect(c chan<- prometheus.Metric) {
 		alarmsDesc:   {[]string{"critical", "major", "minor", "warning"}, alarms},
 	} {
 		for _, state := range x.states {
-			c <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, float64(x.counts[state]), state)
+			c <- prometheus.MustNewConstMetric(
+				desc,
+				prometheus.GaugeValue,
+				float64(x.counts[state]),
+				state,
+			)
 		}
 	}
 }

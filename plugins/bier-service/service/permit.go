@@ -42,7 +42,9 @@ func (p *permit) takeOwnership(ctx context.Context, session string) error {
 		if m.Session != "" && m.Session != session {
 			m.Former = append(m.Former, m.Session)
 		}
-		m.Former = slices.DeleteFunc(m.Former, func(s string) bool { return s == session })
+		m.Former = slices.DeleteFunc(m.Former, func(s string) bool {
+			return s == session
+		})
 		m.Former = m.Former[max(0, len(m.Former)-maxFormer):]
 		m.Epoch, m.Session = p.term.Epoch(), session
 		return p.data.managed.Put(tx, p.node, m)

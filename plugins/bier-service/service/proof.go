@@ -107,7 +107,9 @@ func (p *prover) forget() {
 }
 
 // patience is how long a fault must last before it counts.
-func (p *prover) patience() time.Duration { return min(convergence, p.set.Proof.Duration/2) }
+func (p *prover) patience() time.Duration {
+	return min(convergence, p.set.Proof.Duration/2)
+}
 
 // schedule plans turns, and returns when the next is.
 func (p *prover) schedule(at time.Time) (next time.Time) {
@@ -125,7 +127,10 @@ func (p *prover) schedule(at time.Time) (next time.Time) {
 		x, about := p.plans[node], p.about(now, node)
 		switch {
 		case x == nil:
-			x = &turnPlan{due: at.Add(soon + time.Duration(added)*each), about: about}
+			x = &turnPlan{
+				due:   at.Add(soon + time.Duration(added)*each),
+				about: about,
+			}
 			p.plans[node] = x
 			added++
 		case x.about != about:
@@ -138,7 +143,9 @@ func (p *prover) schedule(at time.Time) (next time.Time) {
 			next = x.due
 		}
 	}
-	maps.DeleteFunc(p.plans, func(node string, x *turnPlan) bool { return !known[node] && !x.running })
+	maps.DeleteFunc(p.plans, func(node string, x *turnPlan) bool {
+		return !known[node] && !x.running
+	})
 	return next
 }
 
@@ -195,7 +202,10 @@ func (p *prover) turn(ctx context.Context, node string) {
 		return
 	}
 	before, had := p.data.status.Readings.Get(now, node)
-	r := bier.Reading{At: time.Now().UTC().Truncate(time.Millisecond), Every: p.set.Proof.Duration}
+	r := bier.Reading{
+		At:    time.Now().UTC().Truncate(time.Millisecond),
+		Every: p.set.Proof.Duration,
+	}
 	if !p.data.status.Lacks(now, node, bierdriver.ForwardingAbility) {
 		p.readTables(ctx, node, &r)
 	}
@@ -233,7 +243,16 @@ func (p *prover) readTables(ctx context.Context, node string, r *bier.Reading) {
 			text = fmt.Sprintf("%d differences: %s", len(v.Differences), text)
 		}
 		x, _ := p.data.status.Get(p.data.store.Now(), bier.RouterKey(node))
-		p.records.putNotice(key, &bier.Notice{Node: node, Kind: bier.NetworkDiffers, Text: text, At: r.At, Hash: x.Hash})
+		p.records.putNotice(
+			key,
+			&bier.Notice{
+				Node: node,
+				Kind: bier.NetworkDiffers,
+				Text: text,
+				At:   r.At,
+				Hash: x.Hash,
+			},
+		)
 	}
 }
 
@@ -251,12 +270,21 @@ func (p *prover) readOnce(ctx context.Context, node string, r *bier.Reading) ver
 	for _, c := range computed {
 		r.Graphs[bier.GraphKey(c.topology.ID, c.domain, c.sub)] = c.topology.Graph(c.domain, c.sub).Print()
 		for _, x := range read {
-			if x.HasSubDomain && x.SubDomainId == uint32(c.sub) || !x.HasSubDomain && len(computed) == 1 {
-				r.Tables = append(r.Tables, bier.Shown(c.sub, c.tables, x, func(name string) string { return c.nodeByPrefix(node, name) }))
+			if x.HasSubDomain && x.SubDomainId == uint32(c.sub) ||
+				!x.HasSubDomain && len(computed) == 1 {
+				r.Tables = append(
+					r.Tables,
+					bier.Shown(c.sub, c.tables, x, func(name string) string {
+						return c.nodeByPrefix(node, name)
+					}),
+				)
 			}
 		}
 	}
-	if len(computed) > 1 && slices.ContainsFunc(read, func(x *bierdriver.Forwarding) bool { return !x.HasSubDomain }) {
+	if len(computed) > 1 &&
+		slices.ContainsFunc(read, func(x *bierdriver.Forwarding) bool {
+			return !x.HasSubDomain
+		}) {
 		r.Tables, r.Graphs = nil, nil // which sub-domain they are of is not known
 	}
 	return compare(node, computed, read)
@@ -264,7 +292,12 @@ func (p *prover) readOnce(ctx context.Context, node string, r *bier.Reading) ver
 
 // pingTargets has a router ping the egress nodes of all channels that it is the ingress of, each once. What was not
 // answered is tried again.
-func (p *prover) pingTargets(ctx context.Context, node string, before []bier.Pinged, r *bier.Reading) {
+func (p *prover) pingTargets(
+	ctx context.Context,
+	node string,
+	before []bier.Pinged,
+	r *bier.Reading,
+) {
 	now := p.data.store.Now()
 	targets := p.targets(now, node)
 	for list := range slices.Chunk(targets, pingsAtOnce) {
@@ -274,7 +307,14 @@ func (p *prover) pingTargets(ctx context.Context, node string, before []bier.Pin
 			if ctx.Err() != nil {
 				return
 			}
-			err = p.pingSome(ctx, now, node, slices.DeleteFunc(slices.Clone(list), func(t *pingTarget) bool { return !lost(t) }))
+			err = p.pingSome(
+				ctx,
+				now,
+				node,
+				slices.DeleteFunc(slices.Clone(list), func(t *pingTarget) bool {
+					return !lost(t)
+				}),
+			)
 		}
 		if err != nil {
 			slog.Debug("the egress nodes of channels were not pinged", "node", node, "error", err)
@@ -314,11 +354,21 @@ func (p *prover) targets(now *state.Snapshot, node string) (out []*pingTarget) {
 			for _, e := range c.EgressNodes {
 				key := fmt.Sprint(c.DomainID, c.SubDomainID, e.ID)
 				m := member(t, c.DomainID, c.SubDomainID, e.ID)
-				if seen[key] || m == nil || m.BfrId == 0 || p.data.status.Latest(now, e.ID).State != bier.Applied {
+				if seen[key] ||
+					m == nil ||
+					m.BfrId == 0 ||
+					p.data.status.Latest(now, e.ID).State != bier.Applied {
 					continue
 				}
 				seen[key] = true
-				out = append(out, &pingTarget{bier.Pinged{Domain: c.DomainID, SubDomain: c.SubDomainID, Node: e.ID}, m})
+				out = append(
+					out,
+					&pingTarget{bier.Pinged{
+						Domain:    c.DomainID,
+						SubDomain: c.SubDomainID,
+						Node:      e.ID,
+					}, m},
+				)
 			}
 		}
 	}
@@ -331,11 +381,21 @@ func member(t *bier.Topology, domain, sub uint16, node string) *bierdriver.Membe
 	if x == nil {
 		return nil
 	}
-	return &bierdriver.Member{SubDomainId: uint32(sub), BfrId: uint32(bier.BFRID(d, x)), Ipv4BfrPrefix: d.Global.IPv4Prefix, Ipv6BfrPrefix: d.Global.IPv6Prefix}
+	return &bierdriver.Member{
+		SubDomainId:   uint32(sub),
+		BfrId:         uint32(bier.BFRID(d, x)),
+		Ipv4BfrPrefix: d.Global.IPv4Prefix,
+		Ipv6BfrPrefix: d.Global.IPv6Prefix,
+	}
 }
 
 // pingSome pings some targets.
-func (p *prover) pingSome(ctx context.Context, now *state.Snapshot, node string, list []*pingTarget) error {
+func (p *prover) pingSome(
+	ctx context.Context,
+	now *state.Snapshot,
+	node string,
+	list []*pingTarget,
+) error {
 	if err := p.limit.WaitN(ctx, len(list)); err != nil {
 		return err
 	}
@@ -355,7 +415,13 @@ func (p *prover) pingSome(ctx context.Context, now *state.Snapshot, node string,
 		return err
 	}
 	if len(replies) != len(list) {
-		return fault.Device(fault.Downstream, "the driver of router %s answered for %d of %d egress nodes", node, len(replies), len(list))
+		return fault.Device(
+			fault.Downstream,
+			"the driver of router %s answered for %d of %d egress nodes",
+			node,
+			len(replies),
+			len(list),
+		)
 	}
 	for i, t := range list {
 		t.At, t.Revision, t.Sent, t.Received = at, revision, replies[i].Sent, replies[i].Received
@@ -386,7 +452,15 @@ func (p *prover) count(ctx context.Context, node string) bier.Counts {
 		list, err := client.Delivery(ask, r, d.Config.Channels[first:last])
 		cancel()
 		if err != nil || len(list) != last-first {
-			slog.Debug("what a router does with channels was not read", "node", node, "error", err, "answers", len(list))
+			slog.Debug(
+				"what a router does with channels was not read",
+				"node",
+				node,
+				"error",
+				err,
+				"answers",
+				len(list),
+			)
 			maps.Copy(out, before)
 			return out
 		}
@@ -406,8 +480,19 @@ func (p *prover) revision(now *state.Snapshot, key string) uint64 {
 }
 
 // counted is what is known of a channel at a router after it was read.
-func counted(before bier.ChannelCount, x *bierdriver.Delivery, at time.Time, revision uint64) bier.ChannelCount {
-	c := bier.ChannelCount{Revision: revision, Receivers: x.Receivers, Shows: x.HasReceivers, Fault: x.Fault, ByHand: x.ByHand}
+func counted(
+	before bier.ChannelCount,
+	x *bierdriver.Delivery,
+	at time.Time,
+	revision uint64,
+) bier.ChannelCount {
+	c := bier.ChannelCount{
+		Revision:  revision,
+		Receivers: x.Receivers,
+		Shows:     x.HasReceivers,
+		Fault:     x.Fault,
+		ByHand:    x.ByHand,
+	}
 	if !x.HasCounters {
 		return c
 	}

@@ -26,8 +26,12 @@ func (s *Service) rpcMux() operations.Mux {
 		api + "mount-router": configureHandler(func(ctx context.Context, in mountRouterIn) error {
 			return s.data.Put(ctx, mounts.Mount(in))
 		}),
-		api + "unmount-router": configureHandler(func(ctx context.Context, in nodeIn) error { return s.data.Remove(ctx, in.Node) }),
-		api + "clear-reports":  configureHandler(func(ctx context.Context, in nodeIn) error { return s.clearNotices(ctx, in.Node) }),
+		api + "unmount-router": configureHandler(func(ctx context.Context, in nodeIn) error {
+			return s.data.Remove(ctx, in.Node)
+		}),
+		api + "clear-reports": configureHandler(func(ctx context.Context, in nodeIn) error {
+			return s.clearNotices(ctx, in.Node)
+		}),
 	}
 }
 
@@ -68,7 +72,11 @@ type reconcileOut struct {
 
 // reconcileRouters says how far routers are with what is configured now.
 func (s *Service) reconcileRouters(ctx context.Context, in nodesIn) (*reconcileOut, error) {
-	return &reconcileOut{s.awaitRouterStates(ctx, shortIDs(in.Nodes), time.Duration(in.Wait)*time.Millisecond)}, nil
+	return &reconcileOut{s.awaitRouterStates(
+		ctx,
+		shortIDs(in.Nodes),
+		time.Duration(in.Wait)*time.Millisecond,
+	)}, nil
 }
 
 // Results of verify.

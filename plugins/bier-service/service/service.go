@@ -74,7 +74,13 @@ const role = "bier-reconcile"
 
 // Start makes the plugin for the host.
 func Start(ctx context.Context, env *sdk.Env) (*sdk.Plugin, error) {
-	s := &Service{intent: make(chan struct{}, 1), asked: make(chan struct{}, 1), look: make(chan struct{}, 1), proving: make(chan struct{}, 1), health: env.Health}
+	s := &Service{
+		intent:  make(chan struct{}, 1),
+		asked:   make(chan struct{}, 1),
+		look:    make(chan struct{}, 1),
+		proving: make(chan struct{}, 1),
+		health:  env.Health,
+	}
 	if err := env.DecodeConfig(&s.set); err != nil {
 		return nil, err
 	}
@@ -82,14 +88,34 @@ func Start(ctx context.Context, env *sdk.Env) (*sdk.Plugin, error) {
 		return nil, err
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	s.reports = host.NewPublisher(env.Host, stream, "bier-service-api:report-message", waiting, slog.Default())
-	s.alarms = host.NewPublisher(env.Host, stream, "bier-service-api:alarm", waiting, slog.Default())
-	s.replies = host.NewPublisher(env.Host, stream, "bier-oam-api:receive-echo-reply", waiting, slog.Default())
+	s.reports = host.NewPublisher(
+		env.Host,
+		stream,
+		"bier-service-api:report-message",
+		waiting,
+		slog.Default(),
+	)
+	s.alarms = host.NewPublisher(
+		env.Host,
+		stream,
+		"bier-service-api:alarm",
+		waiting,
+		slog.Default(),
+	)
+	s.replies = host.NewPublisher(
+		env.Host,
+		stream,
+		"bier-oam-api:receive-echo-reply",
+		waiting,
+		slog.Default(),
+	)
 	s.echoes, s.life = semaphore.NewWeighted(maxEchoes), ctx
 	s.measures = newMeasures(env.Metrics)
 	s.registry = drivers.New(env.Host.Switchboard, s.handleDriverEvent, s.driversChanged)
 	var err error
-	if s.data, err = openData(ctx, env.Host, s.handleIntentChange, s.handleRemount, func() { together.Notify(s.asked) }, s.notifyHealth); err != nil {
+	if s.data, err = openData(ctx, env.Host, s.handleIntentChange, s.handleRemount, func() {
+		together.Notify(s.asked)
+	}, s.notifyHealth); err != nil {
 		cancel()
 		return nil, err
 	}
@@ -105,8 +131,13 @@ func Start(ctx context.Context, env *sdk.Env) (*sdk.Plugin, error) {
 		s.data.store.Role(ctx, role, s.runActing)
 	})
 	s.group.Go(func() { s.data.store.WatchBroken(ctx, s.reportBroken) })
-	return &sdk.Plugin{Operations: s.rpcMux(), Commands: s.commandTable(), State: s.data.store, Check: s.data.Check,
-		Stop: bierplugin.Stop(cancel, &s.group)}, nil
+	return &sdk.Plugin{
+		Operations: s.rpcMux(),
+		Commands:   s.commandTable(),
+		State:      s.data.store,
+		Check:      s.data.Check,
+		Stop:       bierplugin.Stop(cancel, &s.group),
+	}, nil
 }
 
 // handleIntentChange is called when topologies or channels have changed.
@@ -152,17 +183,27 @@ func (s *Service) handleDriverEvent(driver string, e *bierdriver.Event) {
 		if e.Session.State == bierdriver.Up { // it may have been replaced meanwhile
 			a.engine.Kick([]string{e.NodeId}, 0)
 		}
-		if before == bierdriver.Up && (e.Session.State == bierdriver.Down || e.Session.State == bierdriver.Refused) {
+		if before == bierdriver.Up &&
+			(e.Session.State == bierdriver.Down || e.Session.State == bierdriver.Refused) {
 			s.reportToOperator(e.NodeId, "the session is lost: "+e.Session.Reason)
 		}
 	case e.Drift != nil:
-		s.reportToOperator(e.NodeId, fmt.Sprintf("somebody else (%s) changed the router %s", e.Drift.By, e.Drift.What))
+		s.reportToOperator(
+			e.NodeId,
+			fmt.Sprintf("somebody else (%s) changed the router %s", e.Drift.By, e.Drift.What),
+		)
 		a.engine.Kick([]string{e.NodeId}, 0)
 	case e.Notification != nil:
 		s.reportToOperator(e.NodeId, formatNotification(e.Notification))
 		a.recordNotice(e.NodeId, e.Notification)
 	default:
-		slog.Debug("a driver reported nothing that is known here", "driver", driver, "node", e.NodeId)
+		slog.Debug(
+			"a driver reported nothing that is known here",
+			"driver",
+			driver,
+			"node",
+			e.NodeId,
+		)
 	}
 }
 
@@ -175,7 +216,10 @@ const (
 // reportToOperator notifies an operator, in the log and on the event stream, without waiting.
 func (s *Service) reportToOperator(node, text string) {
 	slog.Warn("BIER router", "node", node, "report", text)
-	s.reports.Publish(map[string]string{"failure-reason": text, "node-id": node})
+	s.reports.Publish(map[string]string{
+		"failure-reason": text,
+		"node-id":        node,
+	})
 }
 
 func formatNotification(n *bierdriver.Notification) string {
@@ -183,9 +227,17 @@ func formatNotification(n *bierdriver.Notification) string {
 	case bierdriver.BFRIDCollision:
 		return fmt.Sprintf("bfr-id-collision: another router has the bfr-id %d too", n.BfrId)
 	case bierdriver.BFRZero:
-		return fmt.Sprintf("bfr-zero: a router announces the bfr-id 0 with %s %s", n.Ipv4BfrPrefix, n.Ipv6BfrPrefix)
+		return fmt.Sprintf(
+			"bfr-zero: a router announces the bfr-id 0 with %s %s",
+			n.Ipv4BfrPrefix,
+			n.Ipv6BfrPrefix,
+		)
 	case bierdriver.SubDomainIDCollision:
-		return fmt.Sprintf("sub-domain-id-collision: sub-domain %d is in use with mt-id %d", n.SubDomainId, n.MtId)
+		return fmt.Sprintf(
+			"sub-domain-id-collision: sub-domain %d is in use with mt-id %d",
+			n.SubDomainId,
+			n.MtId,
+		)
 	}
 	return "a notification of a kind that is not known here"
 }

@@ -21,11 +21,34 @@ func formatTime(t time.Time) string {
 }
 
 func (s *Service) listDrivers(ctx context.Context, in *commands.Invocation) error {
-	t := &commands.Table{Empty: "No driver is installed; feature:install ctl-bier-driver brings one.", Columns: []commands.Column{
-		{Title: "Driver", Key: "name"}, {Title: "Version", Key: "version"}, {Title: "Ready", Key: "ready"},
-		{Title: "Priority", Key: "priority", Right: true}, {Title: "By itself", Key: "probes"},
-		{Title: "Dialects", Key: "dialects"}, {Title: "Capabilities", Key: "capabilities", Max: 60},
-		{Title: "Lacks", Key: "lacks"}, {Title: "Trouble", Key: "trouble"}}}
+	t := &commands.Table{
+		Empty: "No driver is installed; feature:install ctl-bier-driver brings one.",
+		Columns: []commands.Column{
+			{
+				Title: "Driver",
+				Key:   "name",
+			}, {
+				Title: "Version",
+				Key:   "version",
+			}, {Title: "Ready", Key: "ready"},
+			{
+				Title: "Priority",
+				Key:   "priority",
+				Right: true,
+			}, {Title: "By itself", Key: "probes"},
+			{
+				Title: "Dialects",
+				Key:   "dialects",
+			}, {
+				Title: "Capabilities",
+				Key:   "capabilities",
+				Max:   60,
+			},
+			{
+				Title: "Lacks",
+				Key:   "lacks",
+			}, {Title: "Trouble", Key: "trouble"}},
+	}
 	for _, d := range s.registry.List(ctx) {
 		trouble := ""
 		if d.Err != nil {
@@ -38,11 +61,32 @@ func (s *Service) listDrivers(ctx context.Context, in *commands.Invocation) erro
 }
 
 func (s *Service) listSessions(ctx context.Context, in *commands.Invocation) error {
-	t := &commands.Table{Empty: "No router is mounted; bier:router-add mounts one.", Columns: []commands.Column{
-		{Title: "Node", Key: "node-id"}, {Title: "Address", Key: "address"}, {Title: "Session", Key: "session"},
-		{Title: "Since", Key: "since"}, {Title: "Driver", Key: "driver"}, {Title: "Dialect", Key: "dialect"},
-		{Title: "Lacks", Key: "lacks"}, {Title: "Configuration", Key: "state"}, {Title: "Confirmed", Key: "confirmed"},
-		{Title: "Reason", Key: "reason", Max: 100}}}
+	t := &commands.Table{
+		Empty: "No router is mounted; bier:router-add mounts one.",
+		Columns: []commands.Column{
+			{
+				Title: "Node",
+				Key:   "node-id",
+			}, {
+				Title: "Address",
+				Key:   "address",
+			}, {Title: "Session", Key: "session"},
+			{
+				Title: "Since",
+				Key:   "since",
+			}, {
+				Title: "Driver",
+				Key:   "driver",
+			}, {Title: "Dialect", Key: "dialect"},
+			{
+				Title: "Lacks",
+				Key:   "lacks",
+			}, {
+				Title: "Configuration",
+				Key:   "state",
+			}, {Title: "Confirmed", Key: "confirmed"},
+			{Title: "Reason", Key: "reason", Max: 100}},
+	}
 	now := s.data.store.Now()
 	nodes := s.data.Mounts.Nodes(now)
 	var states []bier.RouterState
@@ -61,7 +105,8 @@ func (s *Service) listSessions(ctx context.Context, in *commands.Invocation) err
 			address = fmt.Sprintf("%s:%d", r.Host, r.Port)
 		}
 		configuration, reason := st.State, cmp.Or(st.Reason, x.Reason)
-		if x.State == "" && st.State == bier.Applied { // it was never asked: what it holds is not known
+		if x.State == "" &&
+			st.State == bier.Applied { // it was never asked: what it holds is not known
 			configuration, reason = "nothing asked", cmp.Or(reason, s.registry.Unused(r.Driver))
 		}
 		t.Add(node, address, cmp.Or(x.State, "none"), formatTime(x.Since), st.Driver, x.Dialect, commands.List(", ", st.Lacks),
@@ -77,8 +122,20 @@ func (s *Service) syncRouters(ctx context.Context, in *commands.Invocation) erro
 	if err != nil {
 		return err
 	}
-	t := &commands.Table{Empty: "No router must hold anything.", Columns: []commands.Column{{Title: "Node", Key: "node-id"},
-		{Title: "State", Key: "state"}, {Title: "Driver", Key: "driver"}, {Title: "Reason", Key: "reason"}}}
+	t := &commands.Table{
+		Empty: "No router must hold anything.",
+		Columns: []commands.Column{{
+			Title: "Node",
+			Key:   "node-id",
+		},
+			{
+				Title: "State",
+				Key:   "state",
+			}, {
+				Title: "Driver",
+				Key:   "driver",
+			}, {Title: "Reason", Key: "reason"}},
+	}
 	for _, r := range list {
 		t.Add(r.Node, r.State, r.Driver, r.Reason)
 	}
@@ -90,9 +147,21 @@ func (s *Service) listAlarms(ctx context.Context, in *commands.Invocation) error
 	if err != nil {
 		return err
 	}
-	t := &commands.Table{Empty: "There are no alarms.", Columns: []commands.Column{{Title: "Severity", Key: "severity"},
-		{Title: "Resource", Key: "resource"}, {Title: "Alarm", Key: "alarm-type"}, {Title: "Raised", Key: "raised"},
-		{Title: "What", Key: "text", Max: 200}}}
+	t := &commands.Table{
+		Empty: "There are no alarms.",
+		Columns: []commands.Column{{
+			Title: "Severity",
+			Key:   "severity",
+		},
+			{
+				Title: "Resource",
+				Key:   "resource",
+			}, {
+				Title: "Alarm",
+				Key:   "alarm-type",
+			}, {Title: "Raised", Key: "raised"},
+			{Title: "What", Key: "text", Max: 200}},
+	}
 	for _, a := range out.Alarms {
 		t.Add(a.Severity, a.Resource, a.Type, a.Raised.Format(time.DateTime), a.Text)
 	}
@@ -104,9 +173,26 @@ func (s *Service) showVerified(ctx context.Context, in *commands.Invocation) err
 	if err != nil {
 		return err
 	}
-	t := &commands.Table{Empty: "No router is mounted.", Columns: []commands.Column{{Title: "Node", Key: "node-id"},
-		{Title: "Result", Key: "result"}, {Title: "Tables", Key: "tables", Right: true},
-		{Title: "Packets", Key: "packets", Right: true}, {Title: "Bytes", Key: "bytes", Right: true}, {Title: "What", Key: "reason"}}}
+	t := &commands.Table{
+		Empty: "No router is mounted.",
+		Columns: []commands.Column{{
+			Title: "Node",
+			Key:   "node-id",
+		},
+			{
+				Title: "Result",
+				Key:   "result",
+			}, {Title: "Tables", Key: "tables", Right: true},
+			{
+				Title: "Packets",
+				Key:   "packets",
+				Right: true,
+			}, {
+				Title: "Bytes",
+				Key:   "bytes",
+				Right: true,
+			}, {Title: "What", Key: "reason"}},
+	}
 	others := 0
 	for _, v := range out.Routers {
 		packets, bytes := "", ""
@@ -132,12 +218,30 @@ func (s *Service) showVerified(ctx context.Context, in *commands.Invocation) err
 
 func (s *Service) showPinged(ctx context.Context, in *commands.Invocation) error {
 	count, _ := strconv.Atoi(in.Option("count")) // what is not a number is 0, which is refused
-	out, err := s.pingChannel(ctx, pingIn{Topology: in.Option("topology"), Channel: in.Arg("channel"), Egress: in.Args["egress"], Count: count})
+	out, err := s.pingChannel(
+		ctx,
+		pingIn{
+			Topology: in.Option("topology"),
+			Channel:  in.Arg("channel"),
+			Egress:   in.Args["egress"],
+			Count:    count,
+		},
+	)
 	if err != nil {
 		return err
 	}
-	t := &commands.Table{Columns: []commands.Column{{Title: "Egress", Key: "node-id"}, {Title: "Sent", Key: "sent", Right: true},
-		{Title: "Received", Key: "received", Right: true}, {Title: "State", Key: "state"}, {Title: "Reason", Key: "reason"}}}
+	t := &commands.Table{Columns: []commands.Column{{
+		Title: "Egress",
+		Key:   "node-id",
+	}, {Title: "Sent", Key: "sent", Right: true},
+		{
+			Title: "Received",
+			Key:   "received",
+			Right: true,
+		}, {
+			Title: "State",
+			Key:   "state",
+		}, {Title: "Reason", Key: "reason"}}}
 	lost := 0
 	for _, p := range out.Egress {
 		t.Add(p.Node, p.Sent, p.Received, p.State, p.Reason)
@@ -155,7 +259,10 @@ func (s *Service) showPinged(ctx context.Context, in *commands.Invocation) error
 }
 
 func (s *Service) showBitStrings(ctx context.Context, in *commands.Invocation) error {
-	q := bitStringIn{Topology: in.Option("topology"), Channel: in.Arg("channel")}
+	q := bitStringIn{
+		Topology: in.Option("topology"),
+		Channel:  in.Arg("channel"),
+	}
 	for _, node := range in.Args["egress"] {
 		q.Targets = append(q.Targets, targetNode{node})
 	}
@@ -167,7 +274,11 @@ func (s *Service) showBitStrings(ctx context.Context, in *commands.Invocation) e
 		Empty: "No packet leaves the ingress.",
 		Columns: []commands.Column{
 			{Title: "SI", Key: "si", Right: true},
-			{Title: "Length", Key: "bitstringlength", Right: true},
+			{
+				Title: "Length",
+				Key:   "bitstringlength",
+				Right: true,
+			},
 			{Title: "BitString", Key: "bits"},
 		},
 	}

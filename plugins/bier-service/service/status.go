@@ -38,7 +38,13 @@ type commit struct {
 }
 
 func newRecords(d *data, term *state.Term) *records {
-	return &records{data: d, term: term, wake: make(chan struct{}, 1), pending: map[string]write{}, commits: map[string]*commit{}}
+	return &records{
+		data:    d,
+		term:    term,
+		wake:    make(chan struct{}, 1),
+		pending: map[string]write{},
+		commits: map[string]*commit{},
+	}
 }
 
 func (r *records) changeLocked(f func()) {
@@ -48,11 +54,15 @@ func (r *records) changeLocked(f func()) {
 	together.Notify(r.wake)
 }
 
-func (r *records) setPending(key string, w write) { r.changeLocked(func() { r.pending[key] = w }) }
+func (r *records) setPending(key string, w write) {
+	r.changeLocked(func() { r.pending[key] = w })
+}
 
 // putRouterStatus keeps the state of a router; nil: it goes.
 func (r *records) putRouterStatus(node string, s *bier.Status) {
-	r.setPending(bier.StatusPrefix+node, func(tx *state.Tx) error { return r.writeStatus(tx, bier.RouterKey(node), s) })
+	r.setPending(bier.StatusPrefix+node, func(tx *state.Tx) error {
+		return r.writeStatus(tx, bier.RouterKey(node), s)
+	})
 }
 
 // putSession keeps the session to a router; nil: it goes.
@@ -121,14 +131,27 @@ func (r *records) storeCommit(ctx context.Context, node, hash string) error {
 
 // setProcessed says up to which revision it is known what routers must hold.
 func (r *records) setProcessed(revision uint64, reason string) {
-	r.changeLocked(func() { r.service = &bier.Status{Processed: revision, Reason: reason} })
+	r.changeLocked(func() {
+		r.service = &bier.Status{
+			Processed: revision,
+			Reason:    reason,
+		}
+	})
 }
 
 // putHeartbeat is a sign of life: that others may believe what was known last.
 func (r *records) putHeartbeat() {
 	r.setPending(bier.BeatKey, func(tx *state.Tx) error {
 		before, _ := r.data.status.Get(tx.Snapshot(), bier.BeatKey)
-		return r.data.status.Put(tx, bier.BeatKey, bier.Status{Beat: before.Beat + 1, Every: beatEvery, Epoch: r.term.Epoch()})
+		return r.data.status.Put(
+			tx,
+			bier.BeatKey,
+			bier.Status{
+				Beat:  before.Beat + 1,
+				Every: beatEvery,
+				Epoch: r.term.Epoch(),
+			},
+		)
 	})
 }
 
@@ -177,7 +200,9 @@ func (r *records) flush(ctx context.Context) (more bool) {
 		service, asked, r.service, r.asked = r.service, r.asked, nil, nil
 	}
 	r.mu.Unlock()
-	_, err := r.term.Update(ctx, func(tx *state.Tx) error { return r.writeRecords(tx, pending, commits, service, asked) })
+	_, err := r.term.Update(ctx, func(tx *state.Tx) error {
+		return r.writeRecords(tx, pending, commits, service, asked)
+	})
 	for _, c := range commits {
 		c.done <- err
 	}
@@ -212,7 +237,13 @@ func takePiece[T any](m map[string]T) map[string]T {
 }
 
 // writeRecords is the only one to write these records, so it looks at no condition but the role.
-func (r *records) writeRecords(tx *state.Tx, pending map[string]write, commits map[string]*commit, service *bier.Status, asked []string) error {
+func (r *records) writeRecords(
+	tx *state.Tx,
+	pending map[string]write,
+	commits map[string]*commit,
+	service *bier.Status,
+	asked []string,
+) error {
 	tx.Volatile() // after a crash routers are compared again
 	for _, put := range pending {
 		if err := put(tx); err != nil {

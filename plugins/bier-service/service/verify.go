@@ -58,13 +58,21 @@ func shortIDs(ids []string) []string {
 func (s *Service) verifyOne(ctx context.Context, now *state.Snapshot, node string) verified {
 	read, err := s.forwarding(ctx, now, node)
 	if err != nil {
-		return verified{Node: node, Result: unknown, Reason: err.Error()}
+		return verified{
+			Node:   node,
+			Result: unknown,
+			Reason: err.Error(),
+		}
 	}
 	return compare(node, s.computeTables(now, node), read)
 }
 
 // forwarding reads the forwarding tables of a router.
-func (s *Service) forwarding(ctx context.Context, now *state.Snapshot, node string) ([]*bierdriver.Forwarding, error) {
+func (s *Service) forwarding(
+	ctx context.Context,
+	now *state.Snapshot,
+	node string,
+) ([]*bierdriver.Forwarding, error) {
 	ctx, cancel := context.WithTimeout(ctx, reading)
 	defer cancel()
 	r, client, err := s.routerAndDriver(now, node)
@@ -85,8 +93,19 @@ func compare(node string, computed []tables, read []*bierdriver.Forwarding) veri
 	}
 	for _, c := range computed {
 		for _, t := range c.tables {
-			if !slices.ContainsFunc(read, func(x *bierdriver.Forwarding) bool { return int(x.Bitstringlength) == int(t.BSL) && int(x.Si) == t.SI }) && len(t.Entries) > 0 {
-				out.Differences = append(out.Differences, fmt.Sprintf("sub-domain %d, length %d, set %d: the router has no table", c.sub, t.BSL, t.SI))
+			if !slices.ContainsFunc(read, func(x *bierdriver.Forwarding) bool {
+				return int(x.Bitstringlength) == int(t.BSL) && int(x.Si) == t.SI
+			}) &&
+				len(t.Entries) > 0 {
+				out.Differences = append(
+					out.Differences,
+					fmt.Sprintf(
+						"sub-domain %d, length %d, set %d: the router has no table",
+						c.sub,
+						t.BSL,
+						t.SI,
+					),
+				)
 			}
 		}
 	}
@@ -162,7 +181,11 @@ func (s *Service) computeTables(now *state.Snapshot, node string) (out []tables)
 			d := &n.Params.Domains[i]
 			for j := range d.Global.SubDomains {
 				x := &d.Global.SubDomains[j]
-				all := tables{topology: t, domain: d.ID, sub: x.ID}
+				all := tables{
+					topology: t,
+					domain:   d.ID,
+					sub:      x.ID,
+				}
 				lengths := bier.Disposition(d, x)
 				b := bier.Imposition(d, x)
 				if b != 0 && !slices.Contains(lengths, b) {
@@ -199,7 +222,10 @@ func nearestDifferences(node string, computed []tables, x *bierdriver.Forwarding
 }
 
 // routerAndDriver returns the driver of a mounted router.
-func (s *Service) routerAndDriver(now *state.Snapshot, node string) (*bierdriver.Router, *bierdriver.Client, error) {
+func (s *Service) routerAndDriver(
+	now *state.Snapshot,
+	node string,
+) (*bierdriver.Router, *bierdriver.Client, error) {
 	r := s.data.Mounts.Get(now, node)
 	if r == nil {
 		return nil, nil, fault.New(fault.NotFound, "no router is mounted as %s", node)
@@ -217,9 +243,19 @@ func (s *Service) routerAndDriver(now *state.Snapshot, node string) (*bierdriver
 func (s *Service) pingChannel(ctx context.Context, q pingIn) (*pingOut, error) {
 	switch {
 	case q.Channel == "":
-		return nil, fault.At(fault.Missing, "/bier-service-api:input/channel-name", "channel-name is missing")
+		return nil, fault.At(
+			fault.Missing,
+			"/bier-service-api:input/channel-name",
+			"channel-name is missing",
+		)
 	case q.Count < 1 || q.Count > bierdriver.MaxPings:
-		return nil, fault.At(fault.Invalid, "/bier-service-api:input/count", "count %d is not within 1..%d", q.Count, bierdriver.MaxPings)
+		return nil, fault.At(
+			fault.Invalid,
+			"/bier-service-api:input/count",
+			"count %d is not within 1..%d",
+			q.Count,
+			bierdriver.MaxPings,
+		)
 	}
 	q.Egress = shortIDs(q.Egress)
 	now, err := s.data.store.Fresh(ctx)
@@ -240,13 +276,24 @@ func (s *Service) pingChannel(ctx context.Context, q pingIn) (*pingOut, error) {
 		}
 		m := member(t, c.DomainID, c.SubDomainID, e.ID)
 		if m == nil {
-			return nil, fault.New(fault.Invalid, "the egress node %s is not in sub-domain %d of domain %d", e.ID, c.SubDomainID, c.DomainID)
+			return nil, fault.New(
+				fault.Invalid,
+				"the egress node %s is not in sub-domain %d of domain %d",
+				e.ID,
+				c.SubDomainID,
+				c.DomainID,
+			)
 		}
 		targets = append(targets, m)
 		out = append(out, pinged{Node: e.ID})
 	}
 	if len(targets) == 0 {
-		return nil, fault.New(fault.Invalid, "channel %s has none of the egress nodes %v", c.Name, q.Egress)
+		return nil, fault.New(
+			fault.Invalid,
+			"channel %s has none of the egress nodes %v",
+			c.Name,
+			q.Egress,
+		)
 	}
 	r, client, err := s.routerAndDriver(now, c.IngressNode)
 	if err != nil {
@@ -257,19 +304,30 @@ func (s *Service) pingChannel(ctx context.Context, q pingIn) (*pingOut, error) {
 		return nil, err
 	}
 	if len(replies) != len(out) {
-		return nil, fault.Device(fault.Downstream, "the driver of router %s answered for %d of %d egress nodes", c.IngressNode, len(replies), len(out))
+		return nil, fault.Device(
+			fault.Downstream,
+			"the driver of router %s answered for %d of %d egress nodes",
+			c.IngressNode,
+			len(replies),
+			len(out),
+		)
 	}
 	state := s.data.status.Channel(now, t, c, s.data.Channels.Revision(now, t.ID, c.Name))
 	for i := range out {
 		out[i].Sent, out[i].Received = replies[i].Sent, replies[i].Received
-		k := slices.IndexFunc(state.Carriers, func(x bier.RouterState) bool { return x.Role == bier.RoleEgress && x.Node == out[i].Node })
+		k := slices.IndexFunc(state.Carriers, func(x bier.RouterState) bool {
+			return x.Role == bier.RoleEgress && x.Node == out[i].Node
+		})
 		out[i].State, out[i].Reason = state.Carriers[k].State, state.Carriers[k].Reason
 	}
 	return &pingOut{out}, nil
 }
 
 // findChannel finds a deployed channel; without a topology, in the only one that has it.
-func (s *Service) findChannel(now *state.Snapshot, topology, name string) (*bier.Topology, *bier.Channel, error) {
+func (s *Service) findChannel(
+	now *state.Snapshot,
+	topology, name string,
+) (*bier.Topology, *bier.Channel, error) {
 	var found *bier.Topology
 	var channel *bier.Channel
 	for _, id := range s.data.ChannelTopologies(now) {
@@ -278,7 +336,13 @@ func (s *Service) findChannel(now *state.Snapshot, topology, name string) (*bier
 			continue
 		}
 		if found != nil {
-			return nil, nil, fault.New(fault.Invalid, "topologies %s and %s have a channel %s each: choose one", found.ID, id, name)
+			return nil, nil, fault.New(
+				fault.Invalid,
+				"topologies %s and %s have a channel %s each: choose one",
+				found.ID,
+				id,
+				name,
+			)
 		}
 		found, channel = s.data.Topology(now, id), &c
 	}

@@ -83,7 +83,10 @@ func Parse(text []byte) ([]topology.Topology, error) {
 		all = append(all, f.network)
 	}
 	if len(all) == 0 {
-		return nil, fault.New(fault.Invalid, "the file has no topology: it needs topology-id, node and link, or a list topology of these")
+		return nil, fault.New(
+			fault.Invalid,
+			"the file has no topology: it needs topology-id, node and link, or a list topology of these",
+		)
 	}
 	var l fault.List
 	var out []topology.Topology
@@ -130,7 +133,10 @@ func linesOf(text []byte) map[string]int {
 		if wrapped := members["network-topology:network-topology"]; wrapped != nil {
 			walk(wrapped, false)
 		}
-		if members["topology-id"] == nil && members["node"] == nil && members["link"] == nil && !listed {
+		if members["topology-id"] == nil &&
+			members["node"] == nil &&
+			members["link"] == nil &&
+			!listed {
 			return
 		}
 		at := fmt.Sprintf("topology[%d]", n)
@@ -151,7 +157,11 @@ func linesOf(text []byte) map[string]int {
 
 func (n *network) buildTopology(at string) (topology.Topology, fault.List) {
 	var l fault.List
-	t := topology.Topology{ID: n.ID, Nodes: map[string]topology.Node{}, Links: map[string]topology.Link{}}
+	t := topology.Topology{
+		ID:    n.ID,
+		Nodes: map[string]topology.Node{},
+		Links: map[string]topology.Link{},
+	}
 	for i, x := range n.Nodes {
 		where := fmt.Sprintf("%s/node[%d]", at, i)
 		if _, twice := t.Nodes[x.ID]; x.ID == "" {
@@ -159,8 +169,12 @@ func (n *network) buildTopology(at string) (topology.Topology, fault.List) {
 		} else if twice {
 			l = append(l, fault.At(fault.Invalid, where, "node %s occurs twice", x.ID))
 		}
-		out := topology.Node{ID: x.ID, TPs: map[string]topology.TerminationPoint{}, Attributes: attributeMap(
-			"name", x.Name, "router-id", x.RouterID, "latitude", formatNonZero(x.Latitude), "longitude", formatNonZero(x.Longitude))}
+		out := topology.Node{
+			ID:  x.ID,
+			TPs: map[string]topology.TerminationPoint{},
+			Attributes: attributeMap(
+				"name", x.Name, "router-id", x.RouterID, "latitude", formatNonZero(x.Latitude), "longitude", formatNonZero(x.Longitude)),
+		}
 		for _, tp := range x.TPs {
 			out.TPs[tp.ID] = topology.TerminationPoint{ID: tp.ID}
 		}
@@ -178,7 +192,17 @@ func addLink(t *topology.Topology, x link, where string) fault.List {
 	var l fault.List
 	for _, end := range [][2]string{{x.Source.Node, "source-node"}, {x.Dest.Node, "dest-node"}} {
 		if _, ok := t.Nodes[end[0]]; !ok {
-			l = append(l, fault.At(fault.Invalid, where, "%s %q is not among the nodes of topology %s", end[1], end[0], t.ID))
+			l = append(
+				l,
+				fault.At(
+					fault.Invalid,
+					where,
+					"%s %q is not among the nodes of topology %s",
+					end[1],
+					end[0],
+					t.ID,
+				),
+			)
 		}
 	}
 	if x.ID == "" {
@@ -190,13 +214,34 @@ func addLink(t *topology.Topology, x link, where string) fault.List {
 	if len(l) > 0 {
 		return l
 	}
-	a := attributeMap("metric", formatNonZero(x.Metric), "delay", formatNonZero(x.Delay), "loss", formatNonZero(x.Loss))
-	there := topology.Link{ID: x.ID, SourceNode: x.Source.Node, SourceTP: x.Source.TP, DestNode: x.Dest.Node, DestTP: x.Dest.TP, Attributes: a}
+	a := attributeMap(
+		"metric",
+		formatNonZero(x.Metric),
+		"delay",
+		formatNonZero(x.Delay),
+		"loss",
+		formatNonZero(x.Loss),
+	)
+	there := topology.Link{
+		ID:         x.ID,
+		SourceNode: x.Source.Node,
+		SourceTP:   x.Source.TP,
+		DestNode:   x.Dest.Node,
+		DestTP:     x.Dest.TP,
+		Attributes: a,
+	}
 	t.Links[there.ID] = there
 	addTerminationPoint(t, there.SourceNode, there.SourceTP)
 	addTerminationPoint(t, there.DestNode, there.DestTP)
 	if x.Both {
-		back := topology.Link{ID: x.ID + ":back", SourceNode: x.Dest.Node, SourceTP: x.Dest.TP, DestNode: x.Source.Node, DestTP: x.Source.TP, Attributes: a}
+		back := topology.Link{
+			ID:         x.ID + ":back",
+			SourceNode: x.Dest.Node,
+			SourceTP:   x.Dest.TP,
+			DestNode:   x.Source.Node,
+			DestTP:     x.Source.TP,
+			Attributes: a,
+		}
 		t.Links[back.ID] = back
 	}
 	return nil
@@ -256,7 +301,11 @@ func keyOf(n *yaml.Node, line, tag, value string) string {
 	var walk func(n *yaml.Node)
 	walk = func(n *yaml.Node) {
 		for i, c := range n.Content {
-			if n.Kind == yaml.MappingNode && i%2 == 1 && strconv.Itoa(c.Line) == line && c.ShortTag() == tag && strings.HasPrefix(c.Value, value) {
+			if n.Kind == yaml.MappingNode &&
+				i%2 == 1 &&
+				strconv.Itoa(c.Line) == line &&
+				c.ShortTag() == tag &&
+				strings.HasPrefix(c.Value, value) {
 				found = append(found, n.Content[i-1].Value)
 			}
 			walk(c)

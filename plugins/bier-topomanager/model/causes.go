@@ -35,7 +35,10 @@ func Causes(found []Finding) (out []Cause) {
 	var order []*group
 	groups := map[string]*group{}
 	for _, f := range found {
-		key := strings.Join([]string{f.Topology, f.Severity, f.Kind, generalizeText(f.Text, f.Place)}, "\x00")
+		key := strings.Join(
+			[]string{f.Topology, f.Severity, f.Kind, generalizeText(f.Text, f.Place)},
+			"\x00",
+		)
 		g := groups[key]
 		if g == nil {
 			g = &group{f, map[string]bool{}, map[string]bool{}}
@@ -50,7 +53,11 @@ func Causes(found []Finding) (out []Cause) {
 	for _, g := range order {
 		c := Cause{g.first.Topology, g.first.Severity, formatPlaces(g.first.Kind, sortedByLength(g.places)), g.first.Text}
 		if n := len(g.channels); n > 0 {
-			c.Text += fmt.Sprintf(" (%s: %s)", bier.Count(n, "channel"), bier.Several(sortedByLength(g.channels)))
+			c.Text += fmt.Sprintf(
+				" (%s: %s)",
+				bier.Count(n, "channel"),
+				bier.Several(sortedByLength(g.channels)),
+			)
 		}
 		out = append(out, c)
 	}
@@ -72,7 +79,9 @@ func sortedByLength(set map[string]bool) []string {
 	for x := range set {
 		out = append(out, x)
 	}
-	slices.SortFunc(out, func(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b)) })
+	slices.SortFunc(out, func(a, b string) int {
+		return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b))
+	})
 	return out
 }
 

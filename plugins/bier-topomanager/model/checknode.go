@@ -33,7 +33,11 @@ func CheckNode(n *bier.Node) []Problem {
 			s := &d.Global.SubDomains[j]
 			p.where = fmt.Sprintf("node %s, domain %d, sub-domain %d", n.ID, d.ID, s.ID)
 			if other, ok := taken[s.ID]; ok {
-				p.addWarning("the node is in sub-domain %d of domain %d too; a router knows no domains, so only the first is written to it", s.ID, other)
+				p.addWarning(
+					"the node is in sub-domain %d of domain %d too; a router knows no domains, so only the first is written to it",
+					s.ID,
+					other,
+				)
 			} else {
 				taken[s.ID] = d.ID
 			}
@@ -58,7 +62,11 @@ func checkGlobal(p *problems, g *bier.Global) {
 	checkPrefix(p, "ipv6-bfr-prefix", g.IPv6Prefix, false)
 	e := bier.LocalName(g.Encapsulation)
 	if e != "" && !slices.Contains(encapsulations, e) {
-		p.addError("encapsulation-type %s is not known; they are %v", g.Encapsulation, encapsulations)
+		p.addError(
+			"encapsulation-type %s is not known; they are %v",
+			g.Encapsulation,
+			encapsulations,
+		)
 	}
 }
 
@@ -72,12 +80,20 @@ func checkPrefix(p *problems, name, text string, v4 bool) {
 		return
 	}
 	a := x.Addr()
-	if a.IsMulticast() || a.IsUnspecified() || a.IsLoopback() || a.Is4() && (a.As4()[0] == 0 || a.As4()[0] >= 240) {
+	if a.IsMulticast() ||
+		a.IsUnspecified() ||
+		a.IsLoopback() ||
+		a.Is4() && (a.As4()[0] == 0 || a.As4()[0] >= 240) {
 		p.addError("%s %s is no address of a router", name, text)
 	} else if a.IsLinkLocalUnicast() {
 		p.addWarning("%s %s is link-local: other routers cannot reach it", name, text)
 	} else if !x.IsSingleIP() {
-		p.addWarning("%s %s is no host route; routers ignore a BFR-prefix other than /%d", name, text, a.BitLen())
+		p.addWarning(
+			"%s %s is no host route; routers ignore a BFR-prefix other than /%d",
+			name,
+			text,
+			a.BitLen(),
+		)
 	}
 }
 
@@ -95,7 +111,8 @@ func checkSubDomain(p *problems, d *bier.NodeDomain, s *bier.SubDomain) {
 	default:
 		p.addError("igp-type %q is neither OSPF nor ISIS", s.IGP)
 	}
-	if bier.LocalName(d.Global.Encapsulation) == encapsulations[0] && len(s.AF.IPv4)+len(s.AF.IPv6) == 0 {
+	if bier.LocalName(d.Global.Encapsulation) == encapsulations[0] &&
+		len(s.AF.IPv4)+len(s.AF.IPv6) == 0 {
 		p.addError("af is missing: the encapsulation %s needs label ranges", encapsulations[0])
 	}
 	if bier.BFRID(d, s) == 0 {
@@ -103,11 +120,20 @@ func checkSubDomain(p *problems, d *bier.NodeDomain, s *bier.SubDomain) {
 	}
 	b, id := bier.Imposition(d, s), bier.BFRID(d, s)
 	if b != 0 && id != 0 && b.SI(id) > bier.MaxSI {
-		p.addError("bfr-id %d is in set %d of bitstringlength %d; sets above %d cannot be announced", id, b.SI(id), b, bier.MaxSI)
+		p.addError(
+			"bfr-id %d is in set %d of bitstringlength %d; sets above %d cannot be announced",
+			id,
+			b.SI(id),
+			b,
+			bier.MaxSI,
+		)
 	}
 	all := bier.Disposition(d, s)
 	if len(all) > 0 && !slices.Contains(all, 256) {
-		p.addWarning("the node takes no bit strings of 256 bits (only %v), as every router must (RFC 8401 section 4)", all)
+		p.addWarning(
+			"the node takes no bit strings of 256 bits (only %v), as every router must (RFC 8401 section 4)",
+			all,
+		)
 	}
 }
 
@@ -119,7 +145,12 @@ type labelRange struct {
 
 // checkLabels checks the label ranges of a sub-domain, also against those of the
 // node before it, and returns all of them.
-func checkLabels(p *problems, d *bier.NodeDomain, s *bier.SubDomain, before []labelRange) []labelRange {
+func checkLabels(
+	p *problems,
+	d *bier.NodeDomain,
+	s *bier.SubDomain,
+	before []labelRange,
+) []labelRange {
 	id := bier.BFRID(d, s)
 	for _, family := range []struct {
 		name string
@@ -127,33 +158,76 @@ func checkLabels(p *problems, d *bier.NodeDomain, s *bier.SubDomain, before []la
 	}{{"ipv4", s.AF.IPv4}, {"ipv6", s.AF.IPv6}} {
 		lengths := map[uint16]bool{}
 		for _, e := range family.list {
-			where := fmt.Sprintf("domain %d, sub-domain %d, %s, bitstringlength %d", d.ID, s.ID, family.name, e.BSL)
+			where := fmt.Sprintf(
+				"domain %d, sub-domain %d, %s, bitstringlength %d",
+				d.ID,
+				s.ID,
+				family.name,
+				e.BSL,
+			)
 			if !bier.BSL(e.BSL).Valid() {
 				p.addError("%s: bitstringlength %d is not one of %v", family.name, e.BSL, bier.BSLs)
 				continue
 			}
 			if lengths[e.BSL] {
-				p.addError("%s has two entries of bitstringlength %d; delete one with delete-%s", family.name, e.BSL, family.name)
+				p.addError(
+					"%s has two entries of bitstringlength %d; delete one with delete-%s",
+					family.name,
+					e.BSL,
+					family.name,
+				)
 			}
 			lengths[e.BSL] = true
 			if e.Size == 0 {
-				p.addError("%s: bier-mpls-label-range-size of label base %d is 0", family.name, e.Base)
+				p.addError(
+					"%s: bier-mpls-label-range-size of label base %d is 0",
+					family.name,
+					e.Base,
+				)
 				continue
 			}
 			r := labelRange{e.Base, e.Base + uint32(e.Size) - 1, where}
 			if e.Base > maxLabel || r.last > maxLabel {
-				p.addError("%s: labels %d..%d are not within 0..%d", family.name, r.first, r.last, maxLabel)
+				p.addError(
+					"%s: labels %d..%d are not within 0..%d",
+					family.name,
+					r.first,
+					r.last,
+					maxLabel,
+				)
 				continue
 			}
 			if r.first < firstOwnLabel {
-				p.addWarning("%s: labels %d..%d reach into the reserved labels 0..%d", family.name, r.first, r.last, firstOwnLabel-1)
+				p.addWarning(
+					"%s: labels %d..%d reach into the reserved labels 0..%d",
+					family.name,
+					r.first,
+					r.last,
+					firstOwnLabel-1,
+				)
 			}
 			if need := labelsNeeded(bier.BSL(e.BSL), id); int(e.Size) < need {
-				p.addWarning("%s: %d labels from %d are too few: bfr-id %d needs %d at bitstringlength %d", family.name, e.Size, e.Base, id, need, e.BSL)
+				p.addWarning(
+					"%s: %d labels from %d are too few: bfr-id %d needs %d at bitstringlength %d",
+					family.name,
+					e.Size,
+					e.Base,
+					id,
+					need,
+					e.BSL,
+				)
 			}
 			for _, o := range before {
 				if r.first <= o.last && o.first <= r.last {
-					p.addError("%s: labels %d..%d overlap %d..%d of %s", family.name, r.first, r.last, o.first, o.last, o.where)
+					p.addError(
+						"%s: labels %d..%d overlap %d..%d of %s",
+						family.name,
+						r.first,
+						r.last,
+						o.first,
+						o.last,
+						o.where,
+					)
 				}
 			}
 			before = append(before, r)
@@ -180,7 +254,9 @@ type Problem struct {
 }
 
 // Error is one line for people.
-func (p Problem) Error() string { return p.Where + ": " + p.Text }
+func (p Problem) Error() string {
+	return p.Where + ": " + p.Text
+}
 
 // problems collects Problems of one place.
 type problems struct {
@@ -189,11 +265,21 @@ type problems struct {
 }
 
 func (p *problems) addError(format string, args ...any) {
-	p.list = append(p.list, Problem{Where: p.where, Text: fmt.Sprintf(format, args...)})
+	p.list = append(p.list, Problem{
+		Where: p.where,
+		Text:  fmt.Sprintf(format, args...),
+	})
 }
 
 func (p *problems) addWarning(format string, args ...any) {
-	p.list = append(p.list, Problem{Warning: true, Where: p.where, Text: fmt.Sprintf(format, args...)})
+	p.list = append(
+		p.list,
+		Problem{
+			Warning: true,
+			Where:   p.where,
+			Text:    fmt.Sprintf(format, args...),
+		},
+	)
 }
 
 // firstError returns the first Problem that is more than a warning, nil if none.

@@ -17,7 +17,10 @@ func ConfigureDomain(t *bier.Topology, ids []uint16) (*Change, error) {
 		if t.Domain(id) != nil || slices.Contains(ids[:i], id) {
 			return nil, fmt.Errorf("domain %d exists already", id)
 		}
-		c.Domains = append(c.Domains, bier.Domain{ID: id, SubDomains: []bier.SubDomainRef{{ID: 0}}})
+		c.Domains = append(c.Domains, bier.Domain{
+			ID:         id,
+			SubDomains: []bier.SubDomainRef{{ID: 0}},
+		})
 	}
 	return c, nil
 }
@@ -64,7 +67,10 @@ func DeleteDomain(t *bier.Topology, id *uint16, channels []bier.Channel) (*Chang
 	if why := findChannelUse(channels, "", d.ID, -1); why != "" {
 		return nil, fmt.Errorf("domain %d is in use: %s", d.ID, why)
 	}
-	return &Change{Gone: []uint16{d.ID}, Nodes: editNodes(t, func(n *bier.Node) bool { return dropDomain(n, d.ID) })}, nil
+	return &Change{
+		Gone:  []uint16{d.ID},
+		Nodes: editNodes(t, func(n *bier.Node) bool { return dropDomain(n, d.ID) }),
+	}, nil
 }
 
 // DeleteSubDomain removes a sub-domain, at its nodes too. Sub-domain 0 goes last.
@@ -78,13 +84,23 @@ func DeleteSubDomain(t *bier.Topology, id, sub *uint16, channels []bier.Channel)
 	case !d.Has(*sub):
 		return nil, fmt.Errorf("there is no sub-domain %d of domain %d", *sub, d.ID)
 	case *sub == 0 && len(d.SubDomains) > 1:
-		return nil, fmt.Errorf("sub-domain 0 of domain %d stays while there are others; every domain has it", d.ID)
+		return nil, fmt.Errorf(
+			"sub-domain 0 of domain %d stays while there are others; every domain has it",
+			d.ID,
+		)
 	}
 	if why := findChannelUse(channels, "", d.ID, int(*sub)); why != "" {
 		return nil, fmt.Errorf("sub-domain %d of domain %d is in use: %s", *sub, d.ID, why)
 	}
-	d.SubDomains = slices.DeleteFunc(d.SubDomains, func(r bier.SubDomainRef) bool { return r.ID == *sub })
-	return &Change{Domains: []bier.Domain{d}, Nodes: editNodes(t, func(n *bier.Node) bool { return dropSubDomain(n, d.ID, *sub) })}, nil
+	d.SubDomains = slices.DeleteFunc(d.SubDomains, func(r bier.SubDomainRef) bool {
+		return r.ID == *sub
+	})
+	return &Change{
+		Domains: []bier.Domain{d},
+		Nodes: editNodes(t, func(n *bier.Node) bool {
+			return dropSubDomain(n, d.ID, *sub)
+		}),
+	}, nil
 }
 
 // editNodes lets f change a copy of each node that takes part in BIER and returns those for
@@ -103,7 +119,9 @@ func editNodes(t *bier.Topology, f func(*bier.Node) bool) (out []bier.Node) {
 
 func dropDomain(n *bier.Node, domain uint16) bool {
 	before := len(n.Params.Domains)
-	n.Params.Domains = slices.DeleteFunc(n.Params.Domains, func(d bier.NodeDomain) bool { return d.ID == domain })
+	n.Params.Domains = slices.DeleteFunc(n.Params.Domains, func(d bier.NodeDomain) bool {
+		return d.ID == domain
+	})
 	return len(n.Params.Domains) != before
 }
 
@@ -114,7 +132,9 @@ func dropSubDomain(n *bier.Node, domain, sub uint16) bool {
 	if s == nil {
 		return false
 	}
-	d.Global.SubDomains = slices.DeleteFunc(d.Global.SubDomains, func(s bier.SubDomain) bool { return s.ID == sub })
+	d.Global.SubDomains = slices.DeleteFunc(d.Global.SubDomains, func(s bier.SubDomain) bool {
+		return s.ID == sub
+	})
 	if len(d.Global.SubDomains) == 0 {
 		dropDomain(n, domain)
 	}

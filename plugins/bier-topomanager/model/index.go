@@ -36,7 +36,11 @@ type kind struct {
 
 // NewIndex returns an empty index.
 func NewIndex() *Index {
-	return &Index{ids: map[idKey]string{}, prefixes: map[prefixKey]string{}, kinds: map[subKey]map[kind]map[string]bool{}}
+	return &Index{
+		ids:      map[idKey]string{},
+		prefixes: map[prefixKey]string{},
+		kinds:    map[subKey]map[kind]map[string]bool{},
+	}
 }
 
 // walkNode calls the functions for all that a node has.
@@ -103,11 +107,20 @@ func (x *Index) Check(n *bier.Node) []Problem {
 			name, ok := otherName(nodes, n.ID)
 			if ok && other != k {
 				p.where = fmt.Sprintf("node %s, domain %d, sub-domain %d", n.ID, at.domain, at.sub)
-				p.addWarning("igp-type %s, mt-id %d differ from %s, %d of node %s; routers ignore each other until they agree", k.igp, k.mt, other.igp, other.mt, name)
+				p.addWarning(
+					"igp-type %s, mt-id %d differ from %s, %d of node %s; routers ignore each other until they agree",
+					k.igp,
+					k.mt,
+					other.igp,
+					other.mt,
+					name,
+				)
 			}
 		}
 	})
-	slices.SortFunc(p.list, func(a, b Problem) int { return cmp.Or(cmp.Compare(a.Where, b.Where), cmp.Compare(a.Text, b.Text)) })
+	slices.SortFunc(p.list, func(a, b Problem) int {
+		return cmp.Or(cmp.Compare(a.Where, b.Where), cmp.Compare(a.Text, b.Text))
+	})
 	return p.list
 }
 

@@ -23,9 +23,18 @@ type Change struct {
 func Found(t *bier.Topology, id string) error {
 	switch {
 	case id == "":
-		return fault.At(fault.Missing, "/bier-topology-api:input/topology-id", "topology-id is missing")
+		return fault.At(
+			fault.Missing,
+			"/bier-topology-api:input/topology-id",
+			"topology-id is missing",
+		)
 	case t == nil:
-		return fault.At(fault.NotFound, "/bier-topology-api:input/topology-id", "there is no topology %q; load-topology lists those there are", id)
+		return fault.At(
+			fault.NotFound,
+			"/bier-topology-api:input/topology-id",
+			"there is no topology %q; load-topology lists those there are",
+			id,
+		)
 	}
 	return nil
 }
@@ -49,7 +58,12 @@ func describeChannelUse(c *bier.Channel, node string, domain uint16, sub int) st
 	role := ""
 	switch {
 	case node == "":
-		return fmt.Sprintf("channel %s is deployed in sub-domain %d of domain %d", c.Name, c.SubDomainID, c.DomainID)
+		return fmt.Sprintf(
+			"channel %s is deployed in sub-domain %d of domain %d",
+			c.Name,
+			c.SubDomainID,
+			c.DomainID,
+		)
 	case node == c.IngressNode:
 		role = "ingress"
 	case c.FindEgress(node) != nil:
@@ -90,15 +104,30 @@ func listChannelLosses(before, after *bier.Topology, channels []bier.Channel) (l
 		if !c.Deployed() {
 			continue
 		}
-		if before.Domain(c.DomainID).Has(c.SubDomainID) && !after.Domain(c.DomainID).Has(c.SubDomainID) {
-			l = append(l, fault.New(fault.InUse, "%s", describeChannelUse(c, "", c.DomainID, int(c.SubDomainID))))
+		if before.Domain(c.DomainID).Has(c.SubDomainID) &&
+			!after.Domain(c.DomainID).Has(c.SubDomainID) {
+			l = append(
+				l,
+				fault.New(
+					fault.InUse,
+					"%s",
+					describeChannelUse(c, "", c.DomainID, int(c.SubDomainID)),
+				),
+			)
 			continue
 		}
 		for _, node := range c.Routers() {
 			_, was := before.Node(node).Member(c.DomainID, c.SubDomainID)
 			_, is := after.Node(node).Member(c.DomainID, c.SubDomainID)
 			if was != nil && is == nil {
-				l = append(l, fault.New(fault.InUse, "%s", describeChannelUse(c, node, c.DomainID, int(c.SubDomainID))))
+				l = append(
+					l,
+					fault.New(
+						fault.InUse,
+						"%s",
+						describeChannelUse(c, node, c.DomainID, int(c.SubDomainID)),
+					),
+				)
 			}
 		}
 	}
@@ -114,9 +143,14 @@ func copyDomain(t *bier.Topology, id *uint16) (bier.Domain, error) {
 	if d == nil {
 		return bier.Domain{}, fmt.Errorf("there is no domain %d in topology %s", *id, t.ID)
 	}
-	return bier.Domain{ID: d.ID, SubDomains: slices.Clone(d.SubDomains)}, nil
+	return bier.Domain{
+		ID:         d.ID,
+		SubDomains: slices.Clone(d.SubDomains),
+	}, nil
 }
 
 func sortRefs(s []bier.SubDomainRef) {
-	slices.SortFunc(s, func(a, b bier.SubDomainRef) int { return cmp.Compare(a.ID, b.ID) })
+	slices.SortFunc(s, func(a, b bier.SubDomainRef) int {
+		return cmp.Compare(a.ID, b.ID)
+	})
 }

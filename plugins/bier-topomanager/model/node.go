@@ -24,11 +24,19 @@ func ConfigureNode(t *bier.Topology, node string, domains []bier.NodeDomain) (*C
 		d := &domains[i]
 		known := t.Domain(d.ID)
 		if known == nil {
-			return nil, fmt.Errorf("there is no domain %d in topology %s; configure-domain creates it", d.ID, t.ID)
+			return nil, fmt.Errorf(
+				"there is no domain %d in topology %s; configure-domain creates it",
+				d.ID,
+				t.ID,
+			)
 		}
 		for _, s := range d.Global.SubDomains {
 			if !known.Has(s.ID) {
-				return nil, fmt.Errorf("there is no sub-domain %d of domain %d; configure-subdomain creates it", s.ID, d.ID)
+				return nil, fmt.Errorf(
+					"there is no sub-domain %d of domain %d; configure-subdomain creates it",
+					s.ID,
+					d.ID,
+				)
 			}
 		}
 		mergeDomain(next, d)
@@ -43,7 +51,10 @@ func ConfigureNode(t *bier.Topology, node string, domains []bier.NodeDomain) (*C
 	if err := firstError(found); err != nil {
 		return nil, err
 	}
-	return &Change{Nodes: []bier.Node{*next}, Warnings: found}, nil
+	return &Change{
+		Nodes:    []bier.Node{*next},
+		Warnings: found,
+	}, nil
 }
 
 // SubDomains is in how many sub-domains a node is.
@@ -57,13 +68,23 @@ func SubDomains(n *bier.Node) (many int) {
 // CheckAbilities refuses several sub-domains on a router whose model has one.
 func CheckAbilities(n *bier.Node, one bool) error {
 	if many := SubDomains(n); one && many > 1 {
-		return fmt.Errorf("node %s would be in %d sub-domains, but the model of this router has one (it lacks %s); delete-node takes it out of another", n.ID, many, bierdriver.SubDomains)
+		return fmt.Errorf(
+			"node %s would be in %d sub-domains, but the model of this router has one (it lacks %s); delete-node takes it out of another",
+			n.ID,
+			many,
+			bierdriver.SubDomains,
+		)
 	}
 	return nil
 }
 
 // DeleteNode takes a node out of a sub-domain.
-func DeleteNode(t *bier.Topology, node string, domain, sub *uint16, channels []bier.Channel) (*Change, error) {
+func DeleteNode(
+	t *bier.Topology,
+	node string,
+	domain, sub *uint16,
+	channels []bier.Channel,
+) (*Change, error) {
 	n, err := findMember(t, node, domain, sub)
 	if err != nil {
 		return nil, err
@@ -77,7 +98,13 @@ func DeleteNode(t *bier.Topology, node string, domain, sub *uint16, channels []b
 }
 
 // DeleteEncapsulation takes a label range from a node, by its length and base.
-func DeleteEncapsulation(t *bier.Topology, node string, domain, sub *uint16, v6 bool, e *bier.Encapsulation) (*Change, error) {
+func DeleteEncapsulation(
+	t *bier.Topology,
+	node string,
+	domain, sub *uint16,
+	v6 bool,
+	e *bier.Encapsulation,
+) (*Change, error) {
 	n, err := findMember(t, node, domain, sub)
 	if err != nil {
 		return nil, err
@@ -87,7 +114,10 @@ func DeleteEncapsulation(t *bier.Topology, node string, domain, sub *uint16, v6 
 		family = "ipv6"
 	}
 	if e == nil || e.BSL == 0 {
-		return nil, fmt.Errorf("%s with bitstringlength and bier-mpls-label-base is missing", family)
+		return nil, fmt.Errorf(
+			"%s with bitstringlength and bier-mpls-label-base is missing",
+			family,
+		)
 	}
 	next := cloneNode(n)
 	_, s := next.Member(*domain, *sub)
@@ -96,9 +126,19 @@ func DeleteEncapsulation(t *bier.Topology, node string, domain, sub *uint16, v6 
 		list = &s.AF.IPv6
 	}
 	before := len(*list)
-	*list = slices.DeleteFunc(*list, func(x bier.Encapsulation) bool { return x.BSL == e.BSL && x.Base == e.Base })
+	*list = slices.DeleteFunc(*list, func(x bier.Encapsulation) bool {
+		return x.BSL == e.BSL && x.Base == e.Base
+	})
 	if len(*list) == before {
-		return nil, fmt.Errorf("node %s has no %s entry of bitstringlength %d and label base %d in sub-domain %d of domain %d", node, family, e.BSL, e.Base, *sub, *domain)
+		return nil, fmt.Errorf(
+			"node %s has no %s entry of bitstringlength %d and label base %d in sub-domain %d of domain %d",
+			node,
+			family,
+			e.BSL,
+			e.Base,
+			*sub,
+			*domain,
+		)
 	}
 	if err := firstError(CheckNode(next)); err != nil && firstError(CheckNode(n)) == nil {
 		return nil, fmt.Errorf("%w; delete-node takes the node out of the sub-domain", err)
@@ -137,7 +177,9 @@ func mergeDomain(n *bier.Node, in *bier.NodeDomain) {
 	d := n.Domain(in.ID)
 	if d == nil {
 		n.Params.Domains = append(n.Params.Domains, bier.NodeDomain{ID: in.ID})
-		slices.SortFunc(n.Params.Domains, func(a, b bier.NodeDomain) int { return cmp.Compare(a.ID, b.ID) })
+		slices.SortFunc(n.Params.Domains, func(a, b bier.NodeDomain) int {
+			return cmp.Compare(a.ID, b.ID)
+		})
 		d = n.Domain(in.ID)
 	}
 	g := &d.Global
@@ -156,7 +198,9 @@ func mergeSubDomain(d *bier.NodeDomain, in *bier.SubDomain) {
 	if s == nil {
 		g := &d.Global
 		g.SubDomains = append(g.SubDomains, bier.SubDomain{ID: in.ID})
-		slices.SortFunc(g.SubDomains, func(a, b bier.SubDomain) int { return cmp.Compare(a.ID, b.ID) })
+		slices.SortFunc(g.SubDomains, func(a, b bier.SubDomain) int {
+			return cmp.Compare(a.ID, b.ID)
+		})
 		s = d.SubDomain(in.ID)
 	}
 	setIfGiven(&s.IGP, in.IGP)
@@ -170,7 +214,9 @@ func mergeSubDomain(d *bier.NodeDomain, in *bier.SubDomain) {
 // mergeRanges adds entries; one with the same key gets the new size.
 func mergeRanges(have, in []bier.Encapsulation) []bier.Encapsulation {
 	for _, e := range in {
-		i := slices.IndexFunc(have, func(x bier.Encapsulation) bool { return x.BSL == e.BSL && x.Base == e.Base })
+		i := slices.IndexFunc(have, func(x bier.Encapsulation) bool {
+			return x.BSL == e.BSL && x.Base == e.Base
+		})
 		if i >= 0 {
 			have[i] = e
 		} else {

@@ -72,7 +72,10 @@ func Number(t *bier.Topology, n Numbering) (*Proposal, error) {
 	}
 	nodes = slices.Compact(slices.SortedFunc(slices.Values(nodes), compareNames))
 	next := make([]*bier.Node, len(nodes))
-	out := &Proposal{Nodes: make([]Numbered, len(nodes)), Change: &Change{}}
+	out := &Proposal{
+		Nodes:  make([]Numbered, len(nodes)),
+		Change: &Change{},
+	}
 	highest := uint16(0)
 	for i, id := range nodes {
 		have, err := findNode(t, id)
@@ -103,9 +106,17 @@ func (n *Numbering) check(t *bier.Topology) error {
 	d := t.Domain(n.Domain)
 	switch {
 	case d == nil:
-		return fmt.Errorf("there is no domain %d in topology %s; configure-domain creates it", n.Domain, t.ID)
+		return fmt.Errorf(
+			"there is no domain %d in topology %s; configure-domain creates it",
+			n.Domain,
+			t.ID,
+		)
 	case !d.Has(n.SubDomain):
-		return fmt.Errorf("there is no sub-domain %d of domain %d; configure-subdomain creates it", n.SubDomain, n.Domain)
+		return fmt.Errorf(
+			"there is no sub-domain %d of domain %d; configure-subdomain creates it",
+			n.SubDomain,
+			n.Domain,
+		)
 	case !n.BSL.Valid():
 		return fmt.Errorf("bitstringlength %d is not one of %v", n.BSL, bier.BSLs)
 	case n.IPv4.IsValid() && !n.IPv4.Addr().Is4():
@@ -113,7 +124,12 @@ func (n *Numbering) check(t *bier.Topology) error {
 	case n.IPv6.IsValid() && !n.IPv6.Addr().Is6():
 		return fmt.Errorf("ipv6-pool %s is no IPv6 prefix", n.IPv6)
 	case n.LabelBase < firstOwnLabel || n.LabelBase > maxLabel:
-		return fmt.Errorf("label-base %d is not within %d..%d", n.LabelBase, firstOwnLabel, maxLabel)
+		return fmt.Errorf(
+			"label-base %d is not within %d..%d",
+			n.LabelBase,
+			firstOwnLabel,
+			maxLabel,
+		)
 	}
 	return nil
 }
@@ -124,7 +140,13 @@ func compareNames(a, b string) int {
 }
 
 func newNumberer(t *bier.Topology, n Numbering) *numberer {
-	x := &numberer{Numbering: n, topology: t, ids: map[uint16]bool{}, prefixes: map[netip.Addr]bool{}, igp: n.IGP}
+	x := &numberer{
+		Numbering: n,
+		topology:  t,
+		ids:       map[uint16]bool{},
+		prefixes:  map[netip.Addr]bool{},
+		igp:       n.IGP,
+	}
 	for i := range t.Nodes {
 		d, s := t.Nodes[i].Member(n.Domain, n.SubDomain)
 		if d == nil {
@@ -157,7 +179,13 @@ func newNumberer(t *bier.Topology, n Numbering) *numberer {
 
 // number fills in what a node does not have, but its labels.
 func (x *numberer) number(n *bier.Node, out *Numbered) error {
-	mergeDomain(n, &bier.NodeDomain{ID: x.Domain, Global: bier.Global{SubDomains: []bier.SubDomain{{ID: x.SubDomain}}}})
+	mergeDomain(
+		n,
+		&bier.NodeDomain{
+			ID:     x.Domain,
+			Global: bier.Global{SubDomains: []bier.SubDomain{{ID: x.SubDomain}}},
+		},
+	)
 	d, s := n.Member(x.Domain, x.SubDomain)
 	g := &d.Global
 	if g.Encapsulation == "" {
@@ -193,7 +221,11 @@ func (x *numberer) freeID() (uint16, error) {
 			return id, nil
 		}
 	}
-	return 0, fmt.Errorf("all BFR-ids of sub-domain %d of domain %d are in use", x.SubDomain, x.Domain)
+	return 0, fmt.Errorf(
+		"all BFR-ids of sub-domain %d of domain %d are in use",
+		x.SubDomain,
+		x.Domain,
+	)
 }
 
 // prefix gives a node the BFR-prefixes that it does not have.
@@ -217,7 +249,10 @@ func (x *numberer) prefix(n *bier.Node, g *bier.Global, out *Numbered) error {
 		out.New = append(out.New, family.name+"-bfr-prefix")
 	}
 	if g.IPv4Prefix == "" && g.IPv6Prefix == "" {
-		return fmt.Errorf("node %s has no BFR-prefix and no router-id to make one of: name a pool of prefixes (ipv4-pool or ipv6-pool)", n.ID)
+		return fmt.Errorf(
+			"node %s has no BFR-prefix and no router-id to make one of: name a pool of prefixes (ipv4-pool or ipv6-pool)",
+			n.ID,
+		)
 	}
 	return nil
 }
@@ -272,13 +307,23 @@ func (x *numberer) label(n *bier.Node, out *Numbered, highest uint16) error {
 	}
 	size := labelsNeeded(bier.BSL(length), highest)
 	if size > 255 {
-		return fmt.Errorf("node %s: %d labels are needed for bfr-id %d at bitstringlength %d, and a block has at most 255; use a larger bitstringlength", n.ID, size, highest, length)
+		return fmt.Errorf(
+			"node %s: %d labels are needed for bfr-id %d at bitstringlength %d, and a block has at most 255; use a larger bitstringlength",
+			n.ID,
+			size,
+			highest,
+			length,
+		)
 	}
 	base, err := freeLabels(n, x.LabelBase, size)
 	if err != nil {
 		return err
 	}
-	block := bier.Encapsulation{BSL: length, Base: base, Size: uint8(size)}
+	block := bier.Encapsulation{
+		BSL:  length,
+		Base: base,
+		Size: uint8(size),
+	}
 	if d.Global.IPv4Prefix != "" {
 		s.AF.IPv4 = mergeRanges(s.AF.IPv4, []bier.Encapsulation{block})
 	} else {
@@ -297,7 +342,9 @@ func freeLabels(n *bier.Node, base uint32, size int) (uint32, error) {
 			taken = slices.Concat(taken, s.AF.IPv4, s.AF.IPv6)
 		}
 	}
-	slices.SortFunc(taken, func(a, b bier.Encapsulation) int { return cmp.Compare(a.Base, b.Base) })
+	slices.SortFunc(taken, func(a, b bier.Encapsulation) int {
+		return cmp.Compare(a.Base, b.Base)
+	})
 	for _, e := range taken {
 		if e.Base+uint32(e.Size) > base && e.Base < base+uint32(size) {
 			base = e.Base + uint32(e.Size)

@@ -87,22 +87,45 @@ func Take(old *bier.Node, n bier.Node) bier.Node {
 }
 
 func nodeFromTopology(n topology.Node) bier.Node {
-	out := bier.Node{ID: bier.ShortID(n.ID), Name: bier.ShortID(cmp.Or(n.Attributes["name"], n.ID)), RouterID: bier.ShortID(cmp.Or(n.Attributes["router-id"], n.ID)),
-		Latitude: parseNumber(n.Attributes["latitude"]), Longitude: parseNumber(n.Attributes["longitude"])}
+	out := bier.Node{
+		ID:        bier.ShortID(n.ID),
+		Name:      bier.ShortID(cmp.Or(n.Attributes["name"], n.ID)),
+		RouterID:  bier.ShortID(cmp.Or(n.Attributes["router-id"], n.ID)),
+		Latitude:  parseNumber(n.Attributes["latitude"]),
+		Longitude: parseNumber(n.Attributes["longitude"]),
+	}
 	for _, key := range slices.Sorted(maps.Keys(n.TPs)) {
 		tp := n.TPs[key]
 		id := bier.ShortID(tp.ID)
 		// The number of an OpenFlow port ends its id: "1:2" is port 2 of switch 1.
 		index := cmp.Or(tp.Attributes["index"], id[strings.LastIndexByte(id, ':')+1:])
-		out.TPs = append(out.TPs, bier.TerminationPoint{ID: id, IfName: tp.Attributes["name"], Index: uint32(min(parseNumber(index), math.MaxUint32))})
+		out.TPs = append(
+			out.TPs,
+			bier.TerminationPoint{
+				ID:     id,
+				IfName: tp.Attributes["name"],
+				Index:  uint32(min(parseNumber(index), math.MaxUint32)),
+			},
+		)
 	}
 	return out
 }
 
 func linkFromTopology(l topology.Link) bier.Link {
-	return bier.Link{ID: bier.ShortID(l.ID), Source: bier.LinkFrom{Node: bier.ShortID(l.SourceNode), TP: bier.ShortID(l.SourceTP)},
-		Dest: bier.LinkTo{Node: bier.ShortID(l.DestNode), TP: bier.ShortID(l.DestTP)}, Delay: parseNumber(l.Attributes["delay"]),
-		Loss: parseNumber(l.Attributes["loss"]), Metric: parseNumber(l.Attributes["metric"])}
+	return bier.Link{
+		ID: bier.ShortID(l.ID),
+		Source: bier.LinkFrom{
+			Node: bier.ShortID(l.SourceNode),
+			TP:   bier.ShortID(l.SourceTP),
+		},
+		Dest: bier.LinkTo{
+			Node: bier.ShortID(l.DestNode),
+			TP:   bier.ShortID(l.DestTP),
+		},
+		Delay:  parseNumber(l.Attributes["delay"]),
+		Loss:   parseNumber(l.Attributes["loss"]),
+		Metric: parseNumber(l.Attributes["metric"]),
+	}
 }
 
 // parseNumber reads an attribute; what is not a number counts as 0.

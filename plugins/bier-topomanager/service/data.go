@@ -93,7 +93,15 @@ func newData(set settings) *data {
 
 // open follows the data until ctx ends.
 func (d *data) open(ctx context.Context, h *host.Client) (err error) {
-	d.Store, err = state.Open(ctx, h, append(slices.Concat(d.Views(), d.Routers.Views()), d.Observed, d.Derived, d.Imported, d.Networks, d.Points, d.Lines)...)
+	d.Store, err = state.Open(ctx, h, append(
+		slices.Concat(d.Views(), d.Routers.Views()),
+		d.Observed,
+		d.Derived,
+		d.Imported,
+		d.Networks,
+		d.Points,
+		d.Lines,
+	)...)
 	return err
 }
 
@@ -225,7 +233,11 @@ func (d *data) checkDistinctNode(r state.Reader, t *bier.Topology, node string) 
 
 // networkTopology returns a topology of network-topology with all in it.
 func (d *data) networkTopology(r state.Reader, id string) topology.Topology {
-	t := topology.Topology{ID: id, Nodes: map[string]topology.Node{}, Links: map[string]topology.Link{}}
+	t := topology.Topology{
+		ID:    id,
+		Nodes: map[string]topology.Node{},
+		Links: map[string]topology.Link{},
+	}
 	for _, p := range d.Points.All(r, id) {
 		t.Nodes[p.ID] = p.toNode()
 	}
@@ -236,7 +248,10 @@ func (d *data) networkTopology(r state.Reader, id string) topology.Topology {
 }
 
 func (p point) toNode() topology.Node {
-	n := topology.Node{ID: p.ID, TPs: map[string]topology.TerminationPoint{}}
+	n := topology.Node{
+		ID:  p.ID,
+		TPs: map[string]topology.TerminationPoint{},
+	}
 	for _, tp := range p.TPs {
 		n.TPs[tp.ID] = topology.TerminationPoint{ID: tp.ID}
 	}
@@ -244,8 +259,16 @@ func (p point) toNode() topology.Node {
 }
 
 func (l line) toLink() topology.Link {
-	return topology.Link{ID: l.ID, SourceNode: l.Source.Node, SourceTP: l.Source.TP, DestNode: l.Dest.Node, DestTP: l.Dest.TP}
+	return topology.Link{
+		ID:         l.ID,
+		SourceNode: l.Source.Node,
+		SourceTP:   l.Source.TP,
+		DestNode:   l.Dest.Node,
+		DestTP:     l.Dest.TP,
+	}
 }
 
 // domainKey is a domain-id as the key of its entry.
-func domainKey(domain uint16) string { return strconv.Itoa(int(domain)) }
+func domainKey(domain uint16) string {
+	return strconv.Itoa(int(domain))
+}

@@ -54,7 +54,10 @@ func (d *data) deriveConfigured(tx *state.Tx) error {
 		}
 		p := touched[id]
 		if p == nil {
-			p = &parts{nodes: map[string]bool{}, links: map[string]bool{}}
+			p = &parts{
+				nodes: map[string]bool{},
+				links: map[string]bool{},
+			}
 			touched[id] = p
 		}
 		switch {
@@ -69,7 +72,10 @@ func (d *data) deriveConfigured(tx *state.Tx) error {
 		if p := touched[id]; len(p.nodes)+len(p.links) > manyParts {
 			p.all = true
 		}
-		err := d.deriveTopology(tx, id, given{of: *touched[id], kept: d.readObserved(tx, id)})
+		err := d.deriveTopology(tx, id, given{
+			of:   *touched[id],
+			kept: d.readObserved(tx, id),
+		})
 		if err != nil {
 			return err
 		}
@@ -123,7 +129,9 @@ func (d *data) sourceTopologyIDs(id string) (all []string) {
 func (d *data) readObserved(r state.Reader, id string) observed {
 	o, _ := d.Observed.Get(r, id)
 	was := len(o.Sources)
-	o.Sources = slices.DeleteFunc(slices.Clone(o.Sources), func(name string) bool { return name == imports || name == configuration })
+	o.Sources = slices.DeleteFunc(slices.Clone(o.Sources), func(name string) bool {
+		return name == imports || name == configuration
+	})
 	if len(o.Sources) == 0 {
 		return observed{}
 	}
@@ -158,9 +166,17 @@ func (d *data) topologySources(r state.Reader, id string) (names []string, nodes
 
 // statedTopology returns the parts of a topology that users imported and configured, on top of what
 // is seen, and whether there is such a topology.
-func (d *data) statedTopology(tx *state.Tx, id string, g given) (out topology.Topology, found bool) {
+func (d *data) statedTopology(
+	tx *state.Tx,
+	id string,
+	g given,
+) (out topology.Topology, found bool) {
 	of := g.of
-	out = topology.Topology{ID: id, Nodes: map[string]topology.Node{}, Links: map[string]topology.Link{}}
+	out = topology.Topology{
+		ID:    id,
+		Nodes: map[string]topology.Node{},
+		Links: map[string]topology.Link{},
+	}
 	if g.seen != nil {
 		maps.Copy(out.Nodes, g.seen.Nodes)
 		maps.Copy(out.Links, g.seen.Links)
@@ -224,14 +240,34 @@ func (d *data) deriveTopology(tx *state.Tx, id string, g given) error {
 			return err
 		}
 	}
-	return d.writeSeen(tx, id, model.Observe(d.topologyPart(tx, id, g.of), stated, model.Kept{All: g.kept.all, Nodes: g.kept.Nodes, Links: g.kept.Links}))
+	return d.writeSeen(
+		tx,
+		id,
+		model.Observe(
+			d.topologyPart(tx, id, g.of),
+			stated,
+			model.Kept{
+				All:   g.kept.all,
+				Nodes: g.kept.Nodes,
+				Links: g.kept.Links,
+			},
+		),
+	)
 }
 
 // forgetTopology removes a topology that no source has, unless something is configured in it.
 func (d *data) forgetTopology(tx *state.Tx, id string) error {
 	d.Derived.Delete(tx, id)
 	for range d.Domains.All(tx, id) {
-		return d.writeSeen(tx, id, model.Observe(d.topologyPart(tx, id, parts{all: true}), topology.Topology{}, model.Kept{}))
+		return d.writeSeen(
+			tx,
+			id,
+			model.Observe(
+				d.topologyPart(tx, id, parts{all: true}),
+				topology.Topology{},
+				model.Kept{},
+			),
+		)
 	}
 	if _, ok := d.Topologies.Get(tx, id); ok {
 		d.Topologies.Delete(tx, id)
@@ -287,7 +323,10 @@ func (d *data) catchUp(ctx context.Context) error {
 			if len(kept.Sources) == 0 {
 				d.Observed.Delete(tx, id)
 			}
-			return d.deriveTopology(tx, id, given{of: parts{all: true}, kept: kept})
+			return d.deriveTopology(tx, id, given{
+				of:   parts{all: true},
+				kept: kept,
+			})
 		})
 		if err != nil {
 			return err
@@ -339,7 +378,15 @@ func (d *data) storeImports(ctx context.Context, changes map[string]*topology.To
 			}
 		}
 		for id := range ids {
-			err := d.deriveTopology(tx, id, given{of: parts{all: true}, imported: changes, kept: d.readObserved(tx, id)})
+			err := d.deriveTopology(
+				tx,
+				id,
+				given{
+					of:       parts{all: true},
+					imported: changes,
+					kept:     d.readObserved(tx, id),
+				},
+			)
 			if err != nil {
 				return err
 			}

@@ -30,7 +30,13 @@ type events struct {
 }
 
 func newEvents(h *host.Client, d *data) *events {
-	e := &events{host: h, data: d, wake: make(chan struct{}, 1), topologies: map[string]bool{}, links: map[string]bool{}}
+	e := &events{
+		host:       h,
+		data:       d,
+		wake:       make(chan struct{}, 1),
+		topologies: map[string]bool{},
+		links:      map[string]bool{},
+	}
 	for _, notify := range []func(func([]string)){d.Topologies.Notify, d.Nodes.Notify, d.Domains.Notify} {
 		notify(func(paths []string) { e.noteChanged(paths, nil) })
 	}
@@ -90,11 +96,25 @@ func (e *events) publishLink(ctx context.Context, path string, before, now *stat
 	l, is := e.data.Links.Get(now, keys...)
 	switch {
 	case was && !is:
-		e.sendEvent(ctx, "link-remove", linkEvent{Topology: keys[0], Remove: map[string]string{"link-id": keys[1]}})
+		e.sendEvent(
+			ctx,
+			"link-remove",
+			linkEvent{
+				Topology: keys[0],
+				Remove:   map[string]string{"link-id": keys[1]},
+			},
+		)
 	case is && !was:
-		e.sendEvent(ctx, "link-add", linkEvent{Topology: keys[0], Add: &l})
+		e.sendEvent(ctx, "link-add", linkEvent{
+			Topology: keys[0],
+			Add:      &l,
+		})
 	case was && old != l:
-		e.sendEvent(ctx, "link-change", linkEvent{Topology: keys[0], Old: &old, New: &l})
+		e.sendEvent(ctx, "link-change", linkEvent{
+			Topology: keys[0],
+			Old:      &old,
+			New:      &l,
+		})
 	}
 }
 

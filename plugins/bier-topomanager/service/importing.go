@@ -54,7 +54,10 @@ func (x *importing) tryStore(ctx context.Context, id string) {
 	err := x.storeTopology(ctx, id)
 	if err != nil && ctx.Err() == nil {
 		slog.Warn("a topology was not stored; it will be tried again", "topology", id, "error", err)
-		x.health(sdk.Health{State: sdk.Degraded, Reason: "the topology " + id + " was not stored: " + err.Error()})
+		x.health(sdk.Health{
+			State:  sdk.Degraded,
+			Reason: "the topology " + id + " was not stored: " + err.Error(),
+		})
 		time.AfterFunc(time.Second, func() { x.merge.Again(id) })
 	}
 }
@@ -70,7 +73,11 @@ func (x *importing) storeTopology(ctx context.Context, id string) error {
 			kept = before
 		}
 		next := seenBy(names, seen).mergeWith(kept)
-		err := x.data.deriveTopology(tx, id, given{of: parts{all: true}, seen: seen, kept: kept})
+		err := x.data.deriveTopology(tx, id, given{
+			of:   parts{all: true},
+			seen: seen,
+			kept: kept,
+		})
 		if err != nil {
 			return err
 		}
@@ -89,7 +96,11 @@ func (x *importing) storeTopology(ctx context.Context, id string) error {
 
 // seenBy is what sources see of a topology, by the ids here.
 func seenBy(names []string, t *topology.Topology) observed {
-	o := observed{Sources: names, Nodes: []string{}, Links: []string{}}
+	o := observed{
+		Sources: names,
+		Nodes:   []string{},
+		Links:   []string{},
+	}
 	if t == nil {
 		return o
 	}
@@ -111,7 +122,11 @@ func (o observed) mergeWith(other observed) observed {
 		}
 		return slices.AppendSeq(make([]string, 0, len(all)), maps.Keys(all))
 	}
-	out := observed{Sources: union(o.Sources, other.Sources), Nodes: union(o.Nodes, other.Nodes), Links: union(o.Links, other.Links)}
+	out := observed{
+		Sources: union(o.Sources, other.Sources),
+		Nodes:   union(o.Nodes, other.Nodes),
+		Links:   union(o.Links, other.Links),
+	}
 	slices.Sort(out.Sources)
 	slices.Sort(out.Nodes)
 	slices.Sort(out.Links)

@@ -47,7 +47,13 @@ func (in *numberIn) numbering() (out model.Numbering, err error) {
 	case in.SubDomain == nil:
 		return out, fmt.Errorf("sub-domain-id is missing")
 	}
-	out = model.Numbering{Domain: *in.Domain, SubDomain: *in.SubDomain, BSL: in.BSL, IGP: in.IGP, LabelBase: in.LabelBase}
+	out = model.Numbering{
+		Domain:    *in.Domain,
+		SubDomain: *in.SubDomain,
+		BSL:       in.BSL,
+		IGP:       in.IGP,
+		LabelBase: in.LabelBase,
+	}
 	for _, node := range in.Nodes {
 		out.Nodes = append(out.Nodes, bier.ShortID(node))
 	}
@@ -109,7 +115,11 @@ func (s *Service) propose(ctx context.Context, in *numberIn) (p *model.Proposal,
 			return nil, err
 		}
 		if in.Proposal != "" && in.Proposal != p.ID {
-			return nil, fmt.Errorf("the proposal %s is not what would be applied now (%s), because the topology or the input has changed: look at it again", in.Proposal, p.ID)
+			return nil, fmt.Errorf(
+				"the proposal %s is not what would be applied now (%s), because the topology or the input has changed: look at it again",
+				in.Proposal,
+				p.ID,
+			)
 		}
 		return p.Change, s.checkNumbered(tx, t, p.Change, one)
 	})
@@ -117,7 +127,12 @@ func (s *Service) propose(ctx context.Context, in *numberIn) (p *model.Proposal,
 }
 
 // checkNumbered says which node cannot get its numbers.
-func (s *Service) checkNumbered(tx *state.Tx, t *bier.Topology, c *model.Change, one map[string]bool) error {
+func (s *Service) checkNumbered(
+	tx *state.Tx,
+	t *bier.Topology,
+	c *model.Change,
+	one map[string]bool,
+) error {
 	for i := range c.Nodes {
 		x := &c.Nodes[i]
 		err := s.data.checkDistinctNode(tx, t, x.ID)
@@ -134,7 +149,12 @@ func (s *Service) checkNumbered(tx *state.Tx, t *bier.Topology, c *model.Change,
 // numberOptions are those of bier:number.
 func (s *Service) numberOptions(topology commands.Option) []commands.Option {
 	number := func(name, help, absent string) commands.Option {
-		return commands.Option{Name: name, Help: help, Type: commands.Int, Default: absent}
+		return commands.Option{
+			Name:    name,
+			Help:    help,
+			Type:    commands.Int,
+			Default: absent,
+		}
 	}
 	return []commands.Option{
 		topology,
@@ -142,18 +162,38 @@ func (s *Service) numberOptions(topology commands.Option) []commands.Option {
 		number("sub-domain", "sub-domain-id", "0"),
 		number("bsl", "bitstringlength of nodes without one", "256"),
 		number("label-base", "first label of the first block of a router", "100000"),
-		{Name: "igp", Help: "igp-type of nodes without one; that of the other members when absent", Values: []string{"ISIS", "OSPF"}},
-		{Name: "ipv4-pool", Help: "prefix that BFR-prefixes are taken from, 10.0.0.0/24"},
+		{
+			Name:   "igp",
+			Help:   "igp-type of nodes without one; that of the other members when absent",
+			Values: []string{"ISIS", "OSPF"},
+		},
+		{
+			Name: "ipv4-pool",
+			Help: "prefix that BFR-prefixes are taken from, 10.0.0.0/24",
+		},
 		{Name: "ipv6-pool", Help: "the same of IPv6"},
-		{Name: "apply", Type: commands.Bool, Help: "apply the numbers; without it they are only shown"},
-		{Name: "proposal", Help: "apply only if the proposal is this one, which was shown"},
+		{
+			Name: "apply",
+			Type: commands.Bool,
+			Help: "apply the numbers; without it they are only shown",
+		},
+		{
+			Name: "proposal",
+			Help: "apply only if the proposal is this one, which was shown",
+		},
 	}
 }
 
 // numberNodes is the command bier:number.
 func (s *Service) numberNodes(ctx context.Context, in *commands.Invocation) error {
-	q := numberIn{IGP: in.Option("igp"), IPv4: in.Option("ipv4-pool"), IPv6: in.Option("ipv6-pool"),
-		Nodes: in.Args["node"], Apply: in.Flag("apply"), Proposal: in.Option("proposal")}
+	q := numberIn{
+		IGP:      in.Option("igp"),
+		IPv4:     in.Option("ipv4-pool"),
+		IPv6:     in.Option("ipv6-pool"),
+		Nodes:    in.Args["node"],
+		Apply:    in.Flag("apply"),
+		Proposal: in.Option("proposal"),
+	}
 	q.Topology = in.Option("topology")
 	ids := s.data.IDs(s.data.Store.Now())
 	if q.Topology == "" && len(ids) == 1 {
@@ -163,7 +203,12 @@ func (s *Service) numberNodes(ctx context.Context, in *commands.Invocation) erro
 		return fmt.Errorf("there are several topologies or none: name one with --topology")
 	}
 	values := map[string]uint64{}
-	for name, bits := range map[string]int{"domain": 16, "sub-domain": 16, "bsl": 16, "label-base": 32} {
+	for name, bits := range map[string]int{
+		"domain":     16,
+		"sub-domain": 16,
+		"bsl":        16,
+		"label-base": 32,
+	} {
 		v, err := strconv.ParseUint(in.Option(name), 10, bits)
 		if err != nil {
 			return fmt.Errorf("--%s %s is no number in its range", name, in.Option(name))
@@ -184,22 +229,39 @@ func (s *Service) numberNodes(ctx context.Context, in *commands.Invocation) erro
 
 // showNumbers shows a proposal.
 func showNumbers(in *commands.Invocation, out *numberOut) error {
-	t := &commands.Table{Empty: "The topology has no nodes.", Columns: []commands.Column{
-		{Title: "Node", Key: "node-id"},
-		{Title: "BFR-id", Key: "bfr-id", Right: true},
-		{Title: "BFR-prefix", Key: "bfr-prefix"},
-		{Title: "Length", Key: "bitstringlength", Right: true},
-		{Title: "IGP", Key: "igp-type"},
-		{Title: "Labels", Key: "labels"},
-		{Title: "New", Key: "new"},
-	}}
+	t := &commands.Table{
+		Empty: "The topology has no nodes.",
+		Columns: []commands.Column{
+			{Title: "Node", Key: "node-id"},
+			{Title: "BFR-id", Key: "bfr-id", Right: true},
+			{Title: "BFR-prefix", Key: "bfr-prefix"},
+			{
+				Title: "Length",
+				Key:   "bitstringlength",
+				Right: true,
+			},
+			{Title: "IGP", Key: "igp-type"},
+			{Title: "Labels", Key: "labels"},
+			{Title: "New", Key: "new"},
+		},
+	}
 	for _, n := range out.Nodes {
 		labels := ""
 		if n.LabelSize > 0 {
 			labels = fmt.Sprintf("%d-%d", n.LabelBase, n.LabelBase+uint32(n.LabelSize)-1)
 		}
-		prefixes := slices.DeleteFunc([]string{n.IPv4Prefix, n.IPv6Prefix}, func(p string) bool { return p == "" })
-		t.Add(n.Node, n.BFRID, strings.Join(prefixes, " "), n.BSL, n.IGP, labels, cmp.Or(strings.Join(n.New, " "), "nothing"))
+		prefixes := slices.DeleteFunc([]string{n.IPv4Prefix, n.IPv6Prefix}, func(p string) bool {
+			return p == ""
+		})
+		t.Add(
+			n.Node,
+			n.BFRID,
+			strings.Join(prefixes, " "),
+			n.BSL,
+			n.IGP,
+			labels,
+			cmp.Or(strings.Join(n.New, " "), "nothing"),
+		)
 	}
 	err := in.Emit(t, nil)
 	if err != nil {
@@ -212,6 +274,10 @@ func showNumbers(in *commands.Invocation, out *numberOut) error {
 		fmt.Fprintln(in.Stderr, "Applied.")
 		return nil
 	}
-	fmt.Fprintf(in.Stderr, "Nothing was changed. The same with --apply --proposal %s applies exactly this.\n", out.Proposal)
+	fmt.Fprintf(
+		in.Stderr,
+		"Nothing was changed. The same with --apply --proposal %s applies exactly this.\n",
+		out.Proposal,
+	)
 	return nil
 }

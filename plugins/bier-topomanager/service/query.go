@@ -33,7 +33,10 @@ func listAnswer[T any](name string, list []T) answer {
 type ref map[string]any
 
 // queryHandler serves an RPC that reads one topology.
-func queryHandler[Out any](find func(asked) (*bier.Topology, error), of func(asked, *bier.Topology) Out) operations.Handler {
+func queryHandler[Out any](
+	find func(asked) (*bier.Topology, error),
+	of func(asked, *bier.Topology) Out,
+) operations.Handler {
 	return operations.Func(func(_ context.Context, in asked) (any, error) {
 		t, err := find(in)
 		if err != nil {
@@ -82,12 +85,19 @@ func linkAnswer(in asked, t *bier.Topology) answer {
 	for i := range in.Links {
 		in.Links[i] = bier.ShortID(in.Links[i])
 	}
-	return linksAnswer("link", t, func(l bier.Link) bool { return slices.Contains(in.Links, l.ID) })
+	return linksAnswer("link", t, func(l bier.Link) bool {
+		return slices.Contains(in.Links, l.ID)
+	})
 }
 
 // linksAnswer are those of a topology that are wanted.
 func linksAnswer(name string, t *bier.Topology, wanted func(bier.Link) bool) answer {
-	return listAnswer(name, slices.DeleteFunc(slices.Clone(t.Links), func(l bier.Link) bool { return !wanted(l) }))
+	return listAnswer(
+		name,
+		slices.DeleteFunc(slices.Clone(t.Links), func(l bier.Link) bool {
+			return !wanted(l)
+		}),
+	)
 }
 
 func domainAnswer(_ asked, t *bier.Topology) answer {
@@ -133,7 +143,13 @@ func (s *Service) findTopology(in asked) (*bier.Topology, error) {
 func (s *Service) topologyWithDomain(in asked) (*bier.Topology, error) {
 	t, err := s.findTopology(in)
 	if err == nil && t.Domain(in.Domain) == nil {
-		err = fault.At(fault.NotFound, "/bier-topology-api:input/domain-id", "there is no domain %d in topology %s", in.Domain, in.Topology)
+		err = fault.At(
+			fault.NotFound,
+			"/bier-topology-api:input/domain-id",
+			"there is no domain %d in topology %s",
+			in.Domain,
+			in.Topology,
+		)
 	}
 	return t, err
 }
@@ -141,7 +157,13 @@ func (s *Service) topologyWithDomain(in asked) (*bier.Topology, error) {
 func (s *Service) subDomain(in asked) (*bier.Topology, error) {
 	t, err := s.topologyWithDomain(in)
 	if err == nil && !t.Domain(in.Domain).Has(in.SubDomain) {
-		err = fault.At(fault.NotFound, "/bier-topology-api:input/sub-domain-id", "there is no sub-domain %d of domain %d", in.SubDomain, in.Domain)
+		err = fault.At(
+			fault.NotFound,
+			"/bier-topology-api:input/sub-domain-id",
+			"there is no sub-domain %d of domain %d",
+			in.SubDomain,
+			in.Domain,
+		)
 	}
 	return t, err
 }

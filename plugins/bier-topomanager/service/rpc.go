@@ -34,10 +34,24 @@ func (s *Service) rpcMux() operations.Mux {
 		"configure-node":   operations.Func(s.configureNode),
 		"number-subdomain": operations.Func(s.numberSubDomain),
 		"delete-ipv4": configureHandler(s, func(t *bier.Topology, in deleteIPIn) (*model.Change, error) {
-			return model.DeleteEncapsulation(t, bier.ShortID(in.Node), in.Domain, in.SubDomain, false, in.IPv4)
+			return model.DeleteEncapsulation(
+				t,
+				bier.ShortID(in.Node),
+				in.Domain,
+				in.SubDomain,
+				false,
+				in.IPv4,
+			)
 		}),
 		"delete-ipv6": configureHandler(s, func(t *bier.Topology, in deleteIPIn) (*model.Change, error) {
-			return model.DeleteEncapsulation(t, bier.ShortID(in.Node), in.Domain, in.SubDomain, true, in.IPv6)
+			return model.DeleteEncapsulation(
+				t,
+				bier.ShortID(in.Node),
+				in.Domain,
+				in.SubDomain,
+				true,
+				in.IPv6,
+			)
 		}),
 		"delete-node": removeHandler(s, func(t *bier.Topology, in target, channels []bier.Channel) (*model.Change, error) {
 			return model.DeleteNode(t, bier.ShortID(in.Node), in.Domain, in.SubDomain, channels)
@@ -93,12 +107,20 @@ type deleteIPIn struct {
 }
 
 // configureHandler serves an RPC that changes the topology of its input.
-func configureHandler[In interface{ topology() string }](s *Service, decide func(*bier.Topology, In) (*model.Change, error)) operations.Handler {
-	return changeHandler(s, false, func(t *bier.Topology, in In, _ []bier.Channel) (*model.Change, error) { return decide(t, in) })
+func configureHandler[In interface{ topology() string }](
+	s *Service,
+	decide func(*bier.Topology, In) (*model.Change, error),
+) operations.Handler {
+	return changeHandler(s, false, func(t *bier.Topology, in In, _ []bier.Channel) (*model.Change, error) {
+		return decide(t, in)
+	})
 }
 
 // removeHandler is configure of what channels may need.
-func removeHandler[In interface{ topology() string }](s *Service, decide func(*bier.Topology, In, []bier.Channel) (*model.Change, error)) operations.Handler {
+func removeHandler[In interface{ topology() string }](
+	s *Service,
+	decide func(*bier.Topology, In, []bier.Channel) (*model.Change, error),
+) operations.Handler {
 	return changeHandler(s, true, decide)
 }
 
@@ -129,7 +151,15 @@ func (s *Service) configureNode(ctx context.Context, in nodeIn) (bier.ConfigureO
 	})
 	if err == nil {
 		for _, w := range c.Warnings {
-			slog.Warn("BIER configuration", "rpc", "configure-node", "topology", in.topology(), "warning", w.Error())
+			slog.Warn(
+				"BIER configuration",
+				"rpc",
+				"configure-node",
+				"topology",
+				in.topology(),
+				"warning",
+				w.Error(),
+			)
 		}
 	}
 	return bier.Configured(err, nil)
@@ -137,7 +167,11 @@ func (s *Service) configureNode(ctx context.Context, in nodeIn) (bier.ConfigureO
 
 // onlyOneSubDomain reports whether the model of a router is known to have one sub-domain. Where that does not
 // matter nobody is asked.
-func (s *Service) onlyOneSubDomain(ctx context.Context, topology, node string, domains []bier.NodeDomain) bool {
+func (s *Service) onlyOneSubDomain(
+	ctx context.Context,
+	topology, node string,
+	domains []bier.NodeDomain,
+) bool {
 	have, _ := s.data.Nodes.Get(s.data.Store.Now(), topology, node)
 	many := model.SubDomains(&have)
 	for i := range domains {
@@ -155,7 +189,13 @@ func (s *Service) onlyOneSubDomain(ctx context.Context, topology, node string, d
 	}
 	err := s.ask.Call(ctx, "get-abilities", map[string]string{"node-id": node}, &out)
 	if err != nil {
-		slog.Debug("what the model of a router can do is not known before it is reached", "node", node, "error", err)
+		slog.Debug(
+			"what the model of a router can do is not known before it is reached",
+			"node",
+			node,
+			"error",
+			err,
+		)
 	}
 	return slices.Contains(out.Lacks, bierdriver.SubDomains)
 }

@@ -38,7 +38,14 @@ func Start(ctx context.Context, env *sdk.Env) (*sdk.Plugin, error) {
 		return nil, err
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	s := &Service{host: env.Host, home: env.Home(), set: set, data: newData(set), health: env.Health, ask: bierplugin.NewServiceCalls(ctx, env.Host)}
+	s := &Service{
+		host:   env.Host,
+		home:   env.Home(),
+		set:    set,
+		data:   newData(set),
+		health: env.Health,
+		ask:    bierplugin.NewServiceCalls(ctx, env.Host),
+	}
 	e := newEvents(env.Host, s.data)
 	if err := s.data.open(ctx, env.Host); err != nil {
 		cancel()
@@ -50,9 +57,18 @@ func Start(ctx context.Context, env *sdk.Env) (*sdk.Plugin, error) {
 	}
 	s.group.Go(func() { e.publishChanges(ctx) })
 	s.group.Go(func() { s.data.Store.Role(ctx, role, s.runImporting) })
-	s.group.Go(func() { s.data.Store.WatchBroken(ctx, func(all map[string]error) { s.health(bierplugin.Health(all)) }) })
-	return &sdk.Plugin{Operations: s.rpcMux(), Commands: s.commandTable(), State: s.data.Store, Check: s.data.checkTransaction,
-		Stop: bierplugin.Stop(cancel, &s.group)}, nil
+	s.group.Go(func() {
+		s.data.Store.WatchBroken(ctx, func(all map[string]error) {
+			s.health(bierplugin.Health(all))
+		})
+	})
+	return &sdk.Plugin{
+		Operations: s.rpcMux(),
+		Commands:   s.commandTable(),
+		State:      s.data.Store,
+		Check:      s.data.checkTransaction,
+		Stop:       bierplugin.Stop(cancel, &s.group),
+	}, nil
 }
 
 // importTopologies keeps topologies, all or none, each in place of what was imported under its id,

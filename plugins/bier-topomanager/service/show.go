@@ -12,14 +12,32 @@ import (
 
 func (s *Service) listTopologies(_ context.Context, in *commands.Invocation) error {
 	t := &commands.Table{Empty: "No source has a topology; install one (ctl-switch-all) or write one down (bier:topo-import).",
-		Columns: []commands.Column{{Title: "Topology", Key: "topology-id"}, {Title: "Nodes", Key: "nodes", Right: true},
-			{Title: "Online", Key: "online", Right: true}, {Title: "Links", Key: "links", Right: true},
-			{Title: "Domains", Key: "domains", Right: true}, {Title: "Sources", Key: "sources"}}}
+		Columns: []commands.Column{{
+			Title: "Topology",
+			Key:   "topology-id",
+		}, {Title: "Nodes", Key: "nodes", Right: true},
+			{
+				Title: "Online",
+				Key:   "online",
+				Right: true,
+			}, {Title: "Links", Key: "links", Right: true},
+			{
+				Title: "Domains",
+				Key:   "domains",
+				Right: true,
+			}, {Title: "Sources", Key: "sources"}}}
 	now := s.data.Store.Now()
 	for _, id := range s.data.IDs(now) {
 		x := s.data.Topology(now, id)
 		names, online := s.data.topologySources(now, id)
-		t.Add(id, len(x.Nodes), len(online), len(x.Links), len(x.Domains), commands.List(", ", names))
+		t.Add(
+			id,
+			len(x.Nodes),
+			len(online),
+			len(x.Links),
+			len(x.Domains),
+			commands.List(", ", names),
+		)
 	}
 	return in.Emit(t, nil)
 }
@@ -29,10 +47,24 @@ func (s *Service) listDomains(_ context.Context, in *commands.Invocation) error 
 	if err != nil {
 		return err
 	}
-	t := &commands.Table{Empty: "There are no domains; the RPC bier-topology-api:configure-domain makes them.", Columns: []commands.Column{
-		{Title: "Topology", Key: "topology-id"}, {Title: "Domain", Key: "domain-id", Right: true},
-		{Title: "Sub-domain", Key: "sub-domain-id", Right: true}, {Title: "Members", Key: "members", Right: true},
-		{Title: "Highest BFR-id", Key: "highest-bfr-id", Right: true}}}
+	t := &commands.Table{
+		Empty: "There are no domains; the RPC bier-topology-api:configure-domain makes them.",
+		Columns: []commands.Column{
+			{
+				Title: "Topology",
+				Key:   "topology-id",
+			}, {Title: "Domain", Key: "domain-id", Right: true},
+			{
+				Title: "Sub-domain",
+				Key:   "sub-domain-id",
+				Right: true,
+			}, {Title: "Members", Key: "members", Right: true},
+			{
+				Title: "Highest BFR-id",
+				Key:   "highest-bfr-id",
+				Right: true,
+			}},
+	}
 	for _, x := range views {
 		for _, d := range x.Domains {
 			for _, sub := range d.SubDomains {
@@ -57,11 +89,36 @@ func (s *Service) showNodes(_ context.Context, in *commands.Invocation) error {
 	if id := in.Arg("node"); id != "" {
 		return showNode(in, views, id)
 	}
-	t := &commands.Table{Empty: "There are no nodes.", Columns: []commands.Column{{Title: "Topology", Key: "topology-id"},
-		{Title: "Node", Key: "node-id"}, {Title: "Online", Key: "online"}, {Title: "Domain", Key: "domain-id", Right: true},
-		{Title: "Sub-domain", Key: "sub-domain-id", Right: true}, {Title: "BFR-id", Key: "bfr-id", Right: true},
-		{Title: "Makes", Key: "imposition"}, {Title: "Takes", Key: "disposition"}, {Title: "IGP", Key: "igp-type"},
-		{Title: "IPv4 prefix", Key: "ipv4-bfr-prefix"}, {Title: "IPv6 prefix", Key: "ipv6-bfr-prefix"}}}
+	t := &commands.Table{
+		Empty: "There are no nodes.",
+		Columns: []commands.Column{{
+			Title: "Topology",
+			Key:   "topology-id",
+		},
+			{
+				Title: "Node",
+				Key:   "node-id",
+			}, {
+				Title: "Online",
+				Key:   "online",
+			}, {Title: "Domain", Key: "domain-id", Right: true},
+			{
+				Title: "Sub-domain",
+				Key:   "sub-domain-id",
+				Right: true,
+			}, {Title: "BFR-id", Key: "bfr-id", Right: true},
+			{
+				Title: "Makes",
+				Key:   "imposition",
+			}, {
+				Title: "Takes",
+				Key:   "disposition",
+			}, {Title: "IGP", Key: "igp-type"},
+			{
+				Title: "IPv4 prefix",
+				Key:   "ipv4-bfr-prefix",
+			}, {Title: "IPv6 prefix", Key: "ipv6-bfr-prefix"}},
+	}
 	now := s.data.Store.Now()
 	for _, x := range views {
 		_, online := s.data.topologySources(now, x.ID)
@@ -117,10 +174,19 @@ func (s *Service) showBIFT(_ context.Context, in *commands.Invocation) error {
 		return err
 	}
 	var domain, sub, length uint16
-	for name, to := range map[string]*uint16{"domain": &domain, "sub-domain": &sub, "bsl": &length} {
+	for name, to := range map[string]*uint16{
+		"domain":     &domain,
+		"sub-domain": &sub,
+		"bsl":        &length,
+	} {
 		n, err := strconv.ParseUint(in.Option(name), 10, 16)
 		if err != nil {
-			return fault.New(fault.Invalid, "--%s: %q is not within 0..65535", name, in.Option(name))
+			return fault.New(
+				fault.Invalid,
+				"--%s: %q is not within 0..65535",
+				name,
+				in.Option(name),
+			)
 		}
 		*to = uint16(n)
 	}
@@ -129,10 +195,29 @@ func (s *Service) showBIFT(_ context.Context, in *commands.Invocation) error {
 	if one && err != nil {
 		return fault.New(fault.Invalid, "--entropy: %q is not within 0..1048575", entropy)
 	}
-	t := &commands.Table{Columns: []commands.Column{{Title: "BSL", Key: "bitstringlength", Right: true},
-		{Title: "SI", Key: "si", Right: true}, {Title: "BFR-id", Key: "bfr-id", Right: true}, {Title: "Node", Key: "node-id"},
-		{Title: "Next hop", Key: "bfr-nbr"}, {Title: "Tunnel over", Key: "tunnel"},
-		{Title: "BIFT-id", Key: "bift-id", Right: true}, {Title: "F-BM", Key: "f-bm", Max: 66}}}
+	t := &commands.Table{Columns: []commands.Column{{
+		Title: "BSL",
+		Key:   "bitstringlength",
+		Right: true,
+	},
+		{
+			Title: "SI",
+			Key:   "si",
+			Right: true,
+		}, {
+			Title: "BFR-id",
+			Key:   "bfr-id",
+			Right: true,
+		}, {Title: "Node", Key: "node-id"},
+		{
+			Title: "Next hop",
+			Key:   "bfr-nbr",
+		}, {Title: "Tunnel over", Key: "tunnel"},
+		{
+			Title: "BIFT-id",
+			Key:   "bift-id",
+			Right: true,
+		}, {Title: "F-BM", Key: "f-bm", Max: 66}}}
 	for _, v := range views {
 		d, x := v.Node(in.Arg("node")).Member(domain, sub)
 		if x == nil {
@@ -151,13 +236,28 @@ func (s *Service) showBIFT(_ context.Context, in *commands.Invocation) error {
 			}
 			for _, e := range table.Entries {
 				for _, n := range e.Neighbors { // several: equal ways
-					t.Add(int(b), table.SI, e.ID, e.Node, n.Node, commands.List(" ", n.Via), biftID(v, n.Node, domain, sub, b, table.SI), n.FBM.Hex())
+					t.Add(
+						int(b),
+						table.SI,
+						e.ID,
+						e.Node,
+						n.Node,
+						commands.List(" ", n.Via),
+						biftID(v, n.Node, domain, sub, b, table.SI),
+						n.FBM.Hex(),
+					)
 				}
 			}
 		}
 		return in.Emit(t, nil)
 	}
-	return fault.New(fault.NotFound, "node %s is not in sub-domain %d of domain %d", in.Arg("node"), sub, domain)
+	return fault.New(
+		fault.NotFound,
+		"node %s is not in sub-domain %d of domain %d",
+		in.Arg("node"),
+		sub,
+		domain,
+	)
 }
 
 // biftID is the first label or BIFT-id of a packet to a next hop; "" where it has none.

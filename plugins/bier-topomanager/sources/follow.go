@@ -16,10 +16,17 @@ const pause = time.Second
 // Follow watches the plugins that are sources until ctx ends. earlier are the sources that
 // there were before.
 func (m *Merge) Follow(ctx context.Context, sb *host.Switchboard, earlier []string) {
-	f := &follower{m: m, sb: sb, running: map[string]*following{}, earlier: earlier}
+	f := &follower{
+		m:       m,
+		sb:      sb,
+		running: map[string]*following{},
+		earlier: earlier,
+	}
 	defer f.group.Wait()
 	defer f.stop()
-	host.Follow(ctx, sb, "topology", slog.Default(), func(p []host.Provider) { f.updateWatches(ctx, p) })
+	host.Follow(ctx, sb, "topology", slog.Default(), func(p []host.Provider) {
+		f.updateWatches(ctx, p)
+	})
 }
 
 type follower struct {

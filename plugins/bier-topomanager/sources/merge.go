@@ -27,10 +27,20 @@ type Merge struct {
 
 // NewMerge returns an empty Merge; known are the topologies that sources saw earlier.
 func NewMerge(rename map[string]string, ignore, known []string) *Merge {
-	return &Merge{known: known, Rename: rename, Ignore: ignore, views: map[string]map[string]topology.Topology{}, heard: map[string]bool{}, dirty: map[string]bool{}, wake: make(chan struct{}, 1)}
+	return &Merge{
+		known:  known,
+		Rename: rename,
+		Ignore: ignore,
+		views:  map[string]map[string]topology.Topology{},
+		heard:  map[string]bool{},
+		dirty:  map[string]bool{},
+		wake:   make(chan struct{}, 1),
+	}
 }
 
-func (m *Merge) renamedID(id string) string { return cmp.Or(m.Rename[id], id) }
+func (m *Merge) renamedID(id string) string {
+	return cmp.Or(m.Rename[id], id)
+}
 
 // Change takes in what a source reports.
 func (m *Merge) Change(source string, c topology.Change) {
@@ -46,7 +56,9 @@ func (m *Merge) Change(source string, c topology.Change) {
 		delete(m.views[source], c.TopologyID)
 	} else {
 		_, known := m.views[source][c.TopologyID]
-		if known && !c.Snapshot && len(c.PutNodes)+len(c.RemovedNodes)+len(c.PutLinks)+len(c.RemovedLinks) == 0 {
+		if known &&
+			!c.Snapshot &&
+			len(c.PutNodes)+len(c.RemovedNodes)+len(c.PutLinks)+len(c.RemovedLinks) == 0 {
 			return // it was observed again as it was
 		}
 		m.views[source][c.TopologyID] = m.views[source][c.TopologyID].Apply(c)
@@ -75,7 +87,9 @@ func (m *Merge) Keep(source string, ids map[string]bool) {
 // Drop forgets a source that is not there.
 func (m *Merge) Drop(source string) { m.Keep(source, nil) }
 
-func (m *Merge) touchTopology(id string) { m.markDirty(m.renamedID(id)) }
+func (m *Merge) touchTopology(id string) {
+	m.markDirty(m.renamedID(id))
+}
 
 func (m *Merge) markDirty(id string) {
 	m.dirty[id] = true
@@ -103,7 +117,10 @@ func (m *Merge) Take() []string {
 
 // View returns a topology as the sources see it now, nil when none does, and whether all
 // of those that saw it earlier have been heard.
-func (m *Merge) View(id string, earlier []string) (seen *topology.Topology, sources []string, whole bool) {
+func (m *Merge) View(
+	id string,
+	earlier []string,
+) (seen *topology.Topology, sources []string, whole bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	whole = true
@@ -122,7 +139,11 @@ func (m *Merge) mergedTopology(id string) *topology.Topology {
 				continue
 			}
 			if out == nil {
-				out = &topology.Topology{ID: id, Nodes: map[string]topology.Node{}, Links: map[string]topology.Link{}}
+				out = &topology.Topology{
+					ID:    id,
+					Nodes: map[string]topology.Node{},
+					Links: map[string]topology.Link{},
+				}
 			}
 			maps.Copy(out.Nodes, m.views[source][there].Nodes)
 			maps.Copy(out.Links, m.views[source][there].Links)

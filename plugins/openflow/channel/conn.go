@@ -108,7 +108,11 @@ func (c *conn) readMessages() error {
 				return err
 			}
 		}
-		if !c.reportEvent(Event{Kind: Received, Header: h, Message: m}) {
+		if !c.reportEvent(Event{
+			Kind:    Received,
+			Header:  h,
+			Message: m,
+		}) {
 			return errors.New("the controller stops")
 		}
 	}
@@ -161,7 +165,9 @@ type outbox struct {
 	wake  chan struct{}
 }
 
-func newOutbox(limit int) *outbox { return &outbox{limit: limit, wake: make(chan struct{}, 1)} }
+func newOutbox(limit int) *outbox {
+	return &outbox{limit: limit, wake: make(chan struct{}, 1)}
+}
 
 // putFrame queues a message; false when there is no room.
 func (o *outbox) putFrame(frame []byte) bool {

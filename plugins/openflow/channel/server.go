@@ -83,14 +83,21 @@ func Listen(o Options) (*Server, error) {
 	// During a reload the process before this one still listens, and ends when this one is
 	// ready. Programs of other users, and those that do not share the port, are in the way.
 	lc := net.ListenConfig{Control: func(_, _ string, raw syscall.RawConn) (err error) {
-		e := raw.Control(func(fd uintptr) { err = unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_REUSEPORT, 1) })
+		e := raw.Control(func(fd uintptr) {
+			err = unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_REUSEPORT, 1)
+		})
 		return errors.Join(err, e)
 	}}
 	lis, err := lc.Listen(context.Background(), "tcp", o.Listen)
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{o: o, lis: lis, events: make(chan Event, waiting), conns: map[uint64]*conn{}}
+	s := &Server{
+		o:      o,
+		lis:    lis,
+		events: make(chan Event, waiting),
+		conns:  map[uint64]*conn{},
+	}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.group.Go(s.acceptConns)
 	return s, nil
@@ -150,7 +157,13 @@ func (s *Server) addConn(n net.Conn) {
 		s.stats.Full++
 		_ = n.Close()
 		if s.stats.Full == 1 {
-			s.o.Log.Warn("a switch was refused: there are as many connections as limits.connections allows", "remote", n.RemoteAddr(), "connections", len(s.conns))
+			s.o.Log.Warn(
+				"a switch was refused: there are as many connections as limits.connections allows",
+				"remote",
+				n.RemoteAddr(),
+				"connections",
+				len(s.conns),
+			)
 		}
 		return
 	}

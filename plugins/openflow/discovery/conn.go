@@ -47,7 +47,9 @@ type conn struct {
 	since       time.Time       // ready
 }
 
-func (s *conn) datapathID() uint64 { return s.features.DatapathID }
+func (s *conn) datapathID() uint64 {
+	return s.features.DatapathID
+}
 
 // port is a port of a switch.
 type port struct {
@@ -59,11 +61,20 @@ type port struct {
 }
 
 // isPhysical reports whether frames may leave by the port.
-func (p *port) isPhysical() bool { return p.Number > 0 && p.Number <= ofp13.PortMax }
+func (p *port) isPhysical() bool {
+	return p.Number > 0 && p.Number <= ofp13.PortMax
+}
 
 // Opened takes in a new connection.
 func (c *Core) Opened(id ConnID, remote string, now time.Time) {
-	s := &conn{id: id, remote: remote, opened: now, heard: now, ports: map[uint32]*port{}, updated: map[uint32]bool{}}
+	s := &conn{
+		id:      id,
+		remote:  remote,
+		opened:  now,
+		heard:   now,
+		ports:   map[uint32]*port{},
+		updated: map[uint32]bool{},
+	}
 	c.conns[id] = s
 	c.count.Connections++
 	if c.leaving {
@@ -108,15 +119,36 @@ func (c *Core) receiveHello(s *conn, h ofp13.Header, m ofp13.Message, now time.T
 	switch {
 	case h.Type == ofp13.TypeError:
 		c.count.Refused++
-		c.closeConn(s, slog.LevelWarn, "the switch ends the connection: it does not speak OpenFlow 1.3, or not with this controller", now)
+		c.closeConn(
+			s,
+			slog.LevelWarn,
+			"the switch ends the connection: it does not speak OpenFlow 1.3, or not with this controller",
+			now,
+		)
 	case !ok:
 		c.count.Refused++
-		c.closeConn(s, slog.LevelWarn, fmt.Sprintf("its first message is of type %d, must be HELLO", h.Type), now)
+		c.closeConn(
+			s,
+			slog.LevelWarn,
+			fmt.Sprintf("its first message is of type %d, must be HELLO", h.Type),
+			now,
+		)
 	case !hello.Speaks(h.Version):
-		why := fmt.Sprintf("OpenFlow 1.3 is required; the switch offers %s (Open vSwitch: ovs-vsctl set bridge NAME protocols=OpenFlow13)", offeredVersions(h.Version, hello))
+		why := fmt.Sprintf(
+			"OpenFlow 1.3 is required; the switch offers %s (Open vSwitch: ovs-vsctl set bridge NAME protocols=OpenFlow13)",
+			offeredVersions(h.Version, hello),
+		)
 		c.count.Refused++
-		c.out = append(c.out, Action{Conn: s.id, XID: h.XID, Version: min(max(h.Version, 1), ofp13.Version),
-			Message: ofp13.Error{Kind: ofp13.ErrorHelloFailed, Code: ofp13.CodeIncompatible, Data: []byte(why)}})
+		c.out = append(c.out, Action{
+			Conn:    s.id,
+			XID:     h.XID,
+			Version: min(max(h.Version, 1), ofp13.Version),
+			Message: ofp13.Error{
+				Kind: ofp13.ErrorHelloFailed,
+				Code: ofp13.CodeIncompatible,
+				Data: []byte(why),
+			},
+		})
 		c.closeConn(s, slog.LevelWarn, why, now)
 	default:
 		s.phase = introducing
@@ -126,7 +158,14 @@ func (c *Core) receiveHello(s *conn, h ofp13.Header, m ofp13.Message, now time.T
 
 // offeredVersions names the versions of a HELLO as people know them.
 func offeredVersions(version uint8, h ofp13.Hello) string {
-	names := map[int]string{1: "1.0", 2: "1.1", 3: "1.2", 4: "1.3", 5: "1.4", 6: "1.5"}
+	names := map[int]string{
+		1: "1.0",
+		2: "1.1",
+		3: "1.2",
+		4: "1.3",
+		5: "1.4",
+		6: "1.5",
+	}
 	var list []string
 	for v := 1; v < 32; v++ {
 		if h.Versions&(1<<v) == 0 && (h.Versions != 0 || v != int(version)) {
@@ -146,7 +185,12 @@ func (c *Core) receiveFeatures(s *conn, f ofp13.FeaturesReply, now time.Time) {
 		return
 	}
 	if f.Auxiliary != 0 {
-		c.closeConn(s, slog.LevelWarn, "it is an auxiliary connection; only main connections are served", now)
+		c.closeConn(
+			s,
+			slog.LevelWarn,
+			"it is an auxiliary connection; only main connections are served",
+			now,
+		)
 		return
 	}
 	s.features = f
@@ -167,7 +211,11 @@ func (c *Core) receiveFeatures(s *conn, f ofp13.FeaturesReply, now time.Time) {
 const challengeTime = time.Second
 
 func (c *Core) duplicateDatapathText(old *conn) string {
-	return fmt.Sprintf("%s is connected already, from %s: give each switch a datapath id of its own", NodeID(old.datapathID()), old.remote)
+	return fmt.Sprintf(
+		"%s is connected already, from %s: give each switch a datapath id of its own",
+		NodeID(old.datapathID()),
+		old.remote,
+	)
 }
 
 // refuseChallenger: the older connection lives, so the newer is refused.
@@ -198,7 +246,11 @@ func (c *Core) finishSetup(s *conn, now time.Time) {
 		return
 	}
 	s.phase, s.since, s.counted, s.updated = ready, now, now, nil
-	c.logConn(s, slog.LevelInfo, fmt.Sprintf("%s is connected, with %d ports", NodeID(s.datapathID()), len(s.ports)))
+	c.logConn(
+		s,
+		slog.LevelInfo,
+		fmt.Sprintf("%s is connected, with %d ports", NodeID(s.datapathID()), len(s.ports)),
+	)
 	c.renderNode(s)
 	for n, p := range s.ports {
 		if p.Up() {

@@ -70,8 +70,15 @@ type Core struct {
 
 // New returns a Core that knows no switch.
 func New(o Options) *Core {
-	return &Core{o: o, conns: map[ConnID]*conn{}, switches: map[uint64]*conn{}, links: map[PortID]*link{},
-		inbound: map[PortID][]PortID{}, nodes: map[string]topology.Node{}, xid: firstXID}
+	return &Core{
+		o:        o,
+		conns:    map[ConnID]*conn{},
+		switches: map[uint64]*conn{},
+		links:    map[PortID]*link{},
+		inbound:  map[PortID][]PortID{},
+		nodes:    map[string]topology.Node{},
+		xid:      firstXID,
+	}
 }
 
 // Take returns the actions that became due since the last call.
@@ -108,16 +115,34 @@ const (
 )
 
 func (c *Core) sendMessage(to *conn, xid uint32, m ofp13.Message) {
-	c.out = append(c.out, Action{Conn: to.id, XID: xid, Message: m})
+	c.out = append(c.out, Action{
+		Conn:    to.id,
+		XID:     xid,
+		Message: m,
+	})
 }
 
 func (c *Core) logConn(about *conn, level slog.Level, text string) {
-	c.out = append(c.out, Action{Conn: about.id, Level: level, Text: text, Remote: about.remote})
+	c.out = append(c.out, Action{
+		Conn:   about.id,
+		Level:  level,
+		Text:   text,
+		Remote: about.remote,
+	})
 }
 
 // closeConn ends a connection, logs why, and forgets all that came by it.
 func (c *Core) closeConn(s *conn, level slog.Level, why string, now time.Time) {
-	c.out = append(c.out, Action{Conn: s.id, Close: true, Level: level, Text: why, Remote: s.remote})
+	c.out = append(
+		c.out,
+		Action{
+			Conn:   s.id,
+			Close:  true,
+			Level:  level,
+			Text:   why,
+			Remote: s.remote,
+		},
+	)
 	c.forgetConn(s, now)
 }
 
@@ -148,9 +173,19 @@ func (c *Core) watchConn(s *conn, now time.Time) {
 	switch {
 	case s.phase < ready && now.Sub(s.opened) > c.o.Handshake:
 		c.count.Refused++
-		c.closeConn(s, slog.LevelWarn, fmt.Sprintf("it was not ready within %s of connecting", c.o.Handshake), now)
+		c.closeConn(
+			s,
+			slog.LevelWarn,
+			fmt.Sprintf("it was not ready within %s of connecting", c.o.Handshake),
+			now,
+		)
 	case s.challenger != 0 && now.After(s.challenged):
-		c.closeConn(s, slog.LevelInfo, NodeID(s.datapathID())+" has connected again, and the old connection is silent", now)
+		c.closeConn(
+			s,
+			slog.LevelInfo,
+			NodeID(s.datapathID())+" has connected again, and the old connection is silent",
+			now,
+		)
 	case silent > c.o.Dead:
 		c.count.Dead++
 		c.closeConn(s, slog.LevelWarn, fmt.Sprintf("it has not answered for %s", c.o.Dead), now)

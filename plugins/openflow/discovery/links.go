@@ -57,7 +57,11 @@ func (c *Core) isCurrentFrame(from PortID, o lldp.Origin) bool {
 		return false
 	}
 	p := s.ports[from.Number]
-	return p != nil && p.epoch != 0 && p.epoch == o.Epoch && o.Sequence <= p.sequence && p.sequence-o.Sequence < window
+	return p != nil &&
+		p.epoch != 0 &&
+		p.epoch == o.Epoch &&
+		o.Sequence <= p.sequence &&
+		p.sequence-o.Sequence < window
 }
 
 func (c *Core) isUsablePort(to PortID) bool {
@@ -79,7 +83,12 @@ func (c *Core) learnLink(from, to PortID, now time.Time) {
 		}
 		c.removeLink(l)
 	}
-	c.links[from] = &link{from: from, to: to, since: now, seen: now}
+	c.links[from] = &link{
+		from:  from,
+		to:    to,
+		since: now,
+		seen:  now,
+	}
 	c.inbound[to] = append(c.inbound[to], from)
 	c.count.LinksFound++
 	c.dirty = true
@@ -199,10 +208,25 @@ func (c *Core) sendFrame(t slot) bool {
 	p.sequence++
 	c.xid = max(c.xid+1, firstXID)
 	c.count.FramesSent++
-	c.out = append(c.out, Action{Conn: s.id, XID: c.xid, Droppable: true, Message: ofp13.PacketOut{
-		InPort: ofp13.PortController, Outputs: []ofp13.Output{{Port: p.Number}},
-		Data: c.o.Key.Frame(lldp.Origin{Datapath: t.port.Datapath, Port: p.Number, Epoch: p.epoch, Sequence: p.sequence},
-			lldp.Header{Source: p.Address, System: NodeID(t.port.Datapath), TTL: c.o.Expiry}),
-	}})
+	c.out = append(c.out, Action{
+		Conn:      s.id,
+		XID:       c.xid,
+		Droppable: true,
+		Message: ofp13.PacketOut{
+			InPort:  ofp13.PortController,
+			Outputs: []ofp13.Output{{Port: p.Number}},
+			Data: c.o.Key.Frame(lldp.Origin{
+				Datapath: t.port.Datapath,
+				Port:     p.Number,
+				Epoch:    p.epoch,
+				Sequence: p.sequence,
+			},
+				lldp.Header{
+					Source: p.Address,
+					System: NodeID(t.port.Datapath),
+					TTL:    c.o.Expiry,
+				}),
+		},
+	})
 	return true
 }

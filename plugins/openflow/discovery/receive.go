@@ -20,7 +20,12 @@ func (c *Core) Received(id ConnID, h ofp13.Header, m ofp13.Message, now time.Tim
 		return
 	}
 	if h.Version != ofp13.Version && h.Type != ofp13.TypeHello && h.Type != ofp13.TypeError {
-		c.closeConn(s, slog.LevelWarn, fmt.Sprintf("it sent a message of version %d after 1.3 was agreed", h.Version), now)
+		c.closeConn(
+			s,
+			slog.LevelWarn,
+			fmt.Sprintf("it sent a message of version %d after 1.3 was agreed", h.Version),
+			now,
+		)
 		return
 	}
 	if s.challenger != 0 {
@@ -92,13 +97,32 @@ func (c *Core) receiveError(s *conn, xid uint32, e ofp13.Error, now time.Time) {
 	case xid == xidProbe:
 		s.missKept = true // an overlap, or no priority 0 to be had: what is there stays
 	case xid == xidPunt:
-		c.reportProblem(s, fmt.Sprintf("it refuses the rule that sends LLDP to the controller (error %d, code %d), so links to it are not seen", e.Kind, e.Code))
+		c.reportProblem(
+			s,
+			fmt.Sprintf(
+				"it refuses the rule that sends LLDP to the controller (error %d, code %d), so links to it are not seen",
+				e.Kind,
+				e.Code,
+			),
+		)
 	case xid == xidMiss:
-		c.reportProblem(s, fmt.Sprintf("it refuses the table-miss rule (error %d, code %d)", e.Kind, e.Code))
+		c.reportProblem(
+			s,
+			fmt.Sprintf("it refuses the table-miss rule (error %d, code %d)", e.Kind, e.Code),
+		)
 	case xid == xidPorts || xid == xidFeatures:
-		c.closeConn(s, slog.LevelWarn, fmt.Sprintf("it does not list its ports (error %d, code %d)", e.Kind, e.Code), now)
+		c.closeConn(
+			s,
+			slog.LevelWarn,
+			fmt.Sprintf("it does not list its ports (error %d, code %d)", e.Kind, e.Code),
+			now,
+		)
 	default:
-		c.logConn(s, slog.LevelDebug, fmt.Sprintf("error %d, code %d for transaction %d", e.Kind, e.Code, xid))
+		c.logConn(
+			s,
+			slog.LevelDebug,
+			fmt.Sprintf("error %d, code %d for transaction %d", e.Kind, e.Code, xid),
+		)
 	}
 }
 
@@ -133,7 +157,12 @@ func (c *Core) putPort(s *conn, p ofp13.Port, now time.Time) bool {
 		return true
 	}
 	if len(s.ports) >= c.o.MaxPorts {
-		c.closeConn(s, slog.LevelWarn, fmt.Sprintf("it has more than %d ports (setting limits.ports)", c.o.MaxPorts), now)
+		c.closeConn(
+			s,
+			slog.LevelWarn,
+			fmt.Sprintf("it has more than %d ports (setting limits.ports)", c.o.MaxPorts),
+			now,
+		)
 		return false
 	}
 	s.ports[p.Number] = &port{Port: p}

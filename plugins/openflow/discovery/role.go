@@ -79,7 +79,14 @@ func (c *Core) roleRefused(s *conn, e ofp13.Error) {
 			"another controller has it, or had it before this home was made; set role: equal, or restart the switch", c.generation))
 		return
 	}
-	c.reportProblem(s, fmt.Sprintf("it refuses the role that the settings ask for (error %d, code %d)", e.Kind, e.Code))
+	c.reportProblem(
+		s,
+		fmt.Sprintf(
+			"it refuses the role that the settings ask for (error %d, code %d)",
+			e.Kind,
+			e.Code,
+		),
+	)
 }
 
 // handleDemotion: another controller became master, and this one may send nothing. The
@@ -89,7 +96,11 @@ func (c *Core) handleDemotion(s *conn, now time.Time) {
 	if !c.acting || s.phase < preparing || now.Sub(s.roleAsked) < rolePause {
 		return
 	}
-	c.logConn(s, slog.LevelWarn, NodeID(s.datapathID())+" has another master, which made this controller a slave; asking for the role again")
+	c.logConn(
+		s,
+		slog.LevelWarn,
+		NodeID(s.datapathID())+" has another master, which made this controller a slave; asking for the role again",
+	)
 	c.askRole(s, now)
 }
 
@@ -122,8 +133,16 @@ const (
 func (c *Core) installRules(s *conn) {
 	c.sendMessage(s, 0, removal)
 	eth := lldp.EtherType
-	punt := ofp13.FlowMod{Cookie: Cookie, Command: ofp13.FlowAdd, Priority: puntPriority,
-		Match: ofp13.Match{EthType: &eth}, Outputs: []ofp13.Output{{Port: ofp13.PortController, MaxLen: ofp13.WholePacket}}}
+	punt := ofp13.FlowMod{
+		Cookie:   Cookie,
+		Command:  ofp13.FlowAdd,
+		Priority: puntPriority,
+		Match:    ofp13.Match{EthType: &eth},
+		Outputs: []ofp13.Output{{
+			Port:   ofp13.PortController,
+			MaxLen: ofp13.WholePacket,
+		}},
+	}
 	c.sendMessage(s, xidPunt, punt)
 	if c.o.TableMiss != MissNone {
 		punt.Priority, punt.Flags = 0, ofp13.FlagCheckOverlap
@@ -131,7 +150,12 @@ func (c *Core) installRules(s *conn) {
 	}
 }
 
-var removal = ofp13.FlowMod{Cookie: Cookie, CookieMask: ^uint64(0), Table: ofp13.AllTables, Command: ofp13.FlowDelete}
+var removal = ofp13.FlowMod{
+	Cookie:     Cookie,
+	CookieMask: ^uint64(0),
+	Table:      ofp13.AllTables,
+	Command:    ofp13.FlowDelete,
+}
 
 // installTableMiss replaces the probe by the table-miss rule, unless there is one.
 func (c *Core) installTableMiss(s *conn) {
@@ -139,13 +163,28 @@ func (c *Core) installTableMiss(s *conn) {
 		return
 	}
 	eth := lldp.EtherType
-	c.sendMessage(s, 0, ofp13.FlowMod{Command: ofp13.FlowDeleteStrict, Match: ofp13.Match{EthType: &eth}, Cookie: Cookie, CookieMask: ^uint64(0)})
-	rule := ofp13.FlowMod{Cookie: Cookie, Command: ofp13.FlowAdd}
+	c.sendMessage(
+		s,
+		0,
+		ofp13.FlowMod{
+			Command:    ofp13.FlowDeleteStrict,
+			Match:      ofp13.Match{EthType: &eth},
+			Cookie:     Cookie,
+			CookieMask: ^uint64(0),
+		},
+	)
+	rule := ofp13.FlowMod{
+		Cookie:  Cookie,
+		Command: ofp13.FlowAdd,
+	}
 	switch c.o.TableMiss {
 	case MissNormal:
 		rule.Outputs = []ofp13.Output{{Port: ofp13.PortNormal}}
 	case MissController:
-		rule.Outputs = []ofp13.Output{{Port: ofp13.PortController, MaxLen: missBytes}}
+		rule.Outputs = []ofp13.Output{{
+			Port:   ofp13.PortController,
+			MaxLen: missBytes,
+		}}
 	}
 	c.sendMessage(s, xidMiss, rule)
 }

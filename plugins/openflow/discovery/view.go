@@ -15,33 +15,62 @@ import (
 
 // View returns the topology. It shares nothing that will change.
 func (c *Core) View(now time.Time) topology.Topology {
-	t := topology.Topology{ID: c.o.TopologyID, Nodes: maps.Clone(c.nodes),
-		Links: make(map[string]topology.Link, len(c.links)), Observed: now}
+	t := topology.Topology{
+		ID:       c.o.TopologyID,
+		Nodes:    maps.Clone(c.nodes),
+		Links:    make(map[string]topology.Link, len(c.links)),
+		Observed: now,
+	}
 	for from, l := range c.links {
 		id := from.String()
-		t.Links[id] = topology.Link{ID: id, SourceNode: NodeID(from.Datapath), SourceTP: id,
-			DestNode: NodeID(l.to.Datapath), DestTP: l.to.String(), Observed: l.seen}
+		t.Links[id] = topology.Link{
+			ID:         id,
+			SourceNode: NodeID(from.Datapath),
+			SourceTP:   id,
+			DestNode:   NodeID(l.to.Datapath),
+			DestTP:     l.to.String(),
+			Observed:   l.seen,
+		}
 	}
 	return t
 }
 
 // renderNode makes the node of a switch again.
 func (c *Core) renderNode(s *conn) {
-	n := topology.Node{ID: NodeID(s.datapathID()), TPs: make(map[string]topology.TerminationPoint, len(s.ports)), Observed: s.heard,
-		Attributes: map[string]string{"type": "openflow", "datapath-id": fmt.Sprintf("%016x", s.datapathID()), "address": s.remote}}
-	for key, v := range map[string]string{"manufacturer": s.description.Manufacturer, "hardware": s.description.Hardware,
-		"software": s.description.Software, "name": s.description.Datapath} {
+	n := topology.Node{
+		ID:       NodeID(s.datapathID()),
+		TPs:      make(map[string]topology.TerminationPoint, len(s.ports)),
+		Observed: s.heard,
+		Attributes: map[string]string{
+			"type":        "openflow",
+			"datapath-id": fmt.Sprintf("%016x", s.datapathID()),
+			"address":     s.remote,
+		},
+	}
+	for key, v := range map[string]string{
+		"manufacturer": s.description.Manufacturer,
+		"hardware":     s.description.Hardware,
+		"software":     s.description.Software,
+		"name":         s.description.Datapath,
+	} {
 		if v != "" && v != "None" {
 			n.Attributes[key] = v
 		}
 	}
 	for number, p := range s.ports {
 		id := PortID{s.datapathID(), number}.String()
-		a := map[string]string{"name": p.Name, "mac": net.HardwareAddr(p.Address[:]).String(), "state": portState(p)}
+		a := map[string]string{
+			"name":  p.Name,
+			"mac":   net.HardwareAddr(p.Address[:]).String(),
+			"state": portState(p),
+		}
 		if p.Speed > 0 {
 			a["speed-kbps"] = strconv.FormatUint(uint64(p.Speed), 10)
 		}
-		n.TPs[id] = topology.TerminationPoint{ID: id, Attributes: a}
+		n.TPs[id] = topology.TerminationPoint{
+			ID:         id,
+			Attributes: a,
+		}
 	}
 	c.nodes[n.ID] = n
 	c.dirty = true
@@ -62,7 +91,9 @@ type PortID struct {
 
 // NodeID is the name of a switch in the topology: "openflow:1", the datapath id in
 // decimal digits.
-func NodeID(datapath uint64) string { return "openflow:" + strconv.FormatUint(datapath, 10) }
+func NodeID(datapath uint64) string {
+	return "openflow:" + strconv.FormatUint(datapath, 10)
+}
 
 // String is the name of a port in the topology, "openflow:1:2". It is also the name
 // of the link that begins there.
@@ -107,7 +138,15 @@ func (c *Core) Switches() []Switch {
 		if s.phase != ready {
 			continue
 		}
-		w := Switch{Datapath: s.datapathID(), Remote: s.remote, Role: s.role, Ports: len(s.ports), Description: s.description, Since: s.since, Problem: s.problem}
+		w := Switch{
+			Datapath:    s.datapathID(),
+			Remote:      s.remote,
+			Role:        s.role,
+			Ports:       len(s.ports),
+			Description: s.description,
+			Since:       s.since,
+			Problem:     s.problem,
+		}
 		for _, p := range s.ports {
 			if p.Up() {
 				w.Up++
@@ -115,7 +154,9 @@ func (c *Core) Switches() []Switch {
 		}
 		out = append(out, w)
 	}
-	slices.SortFunc(out, func(a, b Switch) int { return cmp.Compare(a.Datapath, b.Datapath) })
+	slices.SortFunc(out, func(a, b Switch) int {
+		return cmp.Compare(a.Datapath, b.Datapath)
+	})
 	return out
 }
 
@@ -124,7 +165,16 @@ func (c *Core) Links() []Link {
 	out := make([]Link, 0, len(c.links))
 	for _, l := range c.links {
 		back := c.links[l.to]
-		out = append(out, Link{From: l.from, To: l.to, Both: back != nil && back.to == l.from, Since: l.since, Seen: l.seen})
+		out = append(
+			out,
+			Link{
+				From:  l.from,
+				To:    l.to,
+				Both:  back != nil && back.to == l.from,
+				Since: l.since,
+				Seen:  l.seen,
+			},
+		)
 	}
 	slices.SortFunc(out, func(a, b Link) int { return comparePortIDs(a.From, b.From) })
 	return out
@@ -138,7 +188,12 @@ func (c *Core) Ports() []Port {
 			continue
 		}
 		for n, p := range s.ports {
-			v := Port{ID: PortID{s.datapathID(), n}, Port: p.Port, Stats: p.stats, Measured: p.measured}
+			v := Port{
+				ID:       PortID{s.datapathID(), n},
+				Port:     p.Port,
+				Stats:    p.stats,
+				Measured: p.measured,
+			}
 			if l := c.links[v.ID]; l != nil {
 				to := l.to
 				v.Peer = &to

@@ -45,8 +45,16 @@ func (k Key) Frame(o Origin, h Header) []byte {
 	b = binary.BigEndian.AppendUint16(b, EtherType)
 	chassis := binary.BigEndian.AppendUint64(nil, o.Datapath)
 	b = appendTLV(b, typeChassisID, append([]byte{subtypeMAC}, chassis[2:]...))
-	b = appendTLV(b, typePortID, append([]byte{subtypeLocal}, strconv.FormatUint(uint64(o.Port), 10)...))
-	b = appendTLV(b, typeTTL, binary.BigEndian.AppendUint16(nil, uint16(min(h.TTL/time.Second, 65535))))
+	b = appendTLV(
+		b,
+		typePortID,
+		append([]byte{subtypeLocal}, strconv.FormatUint(uint64(o.Port), 10)...),
+	)
+	b = appendTLV(
+		b,
+		typeTTL,
+		binary.BigEndian.AppendUint16(nil, uint16(min(h.TTL/time.Second, 65535))),
+	)
 	b = appendTLV(b, typeSystemName, []byte(h.System[:min(len(h.System), 255)]))
 	b = appendTLV(b, typeOrganized, o.encodeValue())
 	end := len(b)
@@ -189,10 +197,15 @@ func (k Key) frameMAC(unit []byte, end int) []byte {
 }
 
 func (k Key) verifyOrigin(unit []byte, end int, value []byte) (Origin, error) {
-	if len(value) != len(organization)+originLength+macLength || !hmac.Equal(value[len(value)-macLength:], k.frameMAC(unit, end)) {
+	if len(value) != len(organization)+originLength+macLength ||
+		!hmac.Equal(value[len(value)-macLength:], k.frameMAC(unit, end)) {
 		return Origin{}, ErrForged
 	}
 	b := value[len(organization):]
-	return Origin{Datapath: binary.BigEndian.Uint64(b), Port: binary.BigEndian.Uint32(b[8:]),
-		Epoch: binary.BigEndian.Uint64(b[12:]), Sequence: binary.BigEndian.Uint32(b[20:])}, nil
+	return Origin{
+		Datapath: binary.BigEndian.Uint64(b),
+		Port:     binary.BigEndian.Uint32(b[8:]),
+		Epoch:    binary.BigEndian.Uint64(b[12:]),
+		Sequence: binary.BigEndian.Uint32(b[20:]),
+	}, nil
 }

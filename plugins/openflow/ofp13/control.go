@@ -75,7 +75,11 @@ func (e Error) appendBinary(b []byte) []byte {
 }
 
 func decodeError(r *cursor) Error {
-	return Error{Kind: r.readUint16(), Code: r.readUint16(), Data: r.restBytes()}
+	return Error{
+		Kind: r.readUint16(),
+		Code: r.readUint16(),
+		Data: r.restBytes(),
+	}
 }
 
 // EchoRequest asks whether the peer is alive; EchoReply answers with its data.
@@ -91,11 +95,21 @@ type (
 	BarrierReply    struct{}
 )
 
-func (e EchoRequest) appendBinary(b []byte) []byte   { return append(b, e.Data...) }
-func (e EchoReply) appendBinary(b []byte) []byte     { return append(b, e.Data...) }
-func (FeaturesRequest) appendBinary(b []byte) []byte { return b }
-func (BarrierRequest) appendBinary(b []byte) []byte  { return b }
-func (BarrierReply) appendBinary(b []byte) []byte    { return b }
+func (e EchoRequest) appendBinary(b []byte) []byte {
+	return append(b, e.Data...)
+}
+func (e EchoReply) appendBinary(b []byte) []byte {
+	return append(b, e.Data...)
+}
+func (FeaturesRequest) appendBinary(b []byte) []byte {
+	return b
+}
+func (BarrierRequest) appendBinary(b []byte) []byte {
+	return b
+}
+func (BarrierReply) appendBinary(b []byte) []byte {
+	return b
+}
 
 // FeaturesReply says who the switch is (7.3.1).
 type FeaturesReply struct {
@@ -115,7 +129,12 @@ func (f FeaturesReply) appendBinary(b []byte) []byte {
 }
 
 func decodeFeatures(r *cursor) FeaturesReply {
-	f := FeaturesReply{DatapathID: r.readUint64(), Buffers: r.readUint32(), Tables: r.readUint8(), Auxiliary: r.readUint8()}
+	f := FeaturesReply{
+		DatapathID: r.readUint64(),
+		Buffers:    r.readUint32(),
+		Tables:     r.readUint8(),
+		Auxiliary:  r.readUint8(),
+	}
 	r.skipBytes(2)
 	f.Capabilities = r.readUint32()
 	r.skipBytes(4)
@@ -142,8 +161,12 @@ type (
 	RoleReply   Role
 )
 
-func (r RoleRequest) appendBinary(b []byte) []byte { return Role(r).appendBinary(b) }
-func (r RoleReply) appendBinary(b []byte) []byte   { return Role(r).appendBinary(b) }
+func (r RoleRequest) appendBinary(b []byte) []byte {
+	return Role(r).appendBinary(b)
+}
+func (r RoleReply) appendBinary(b []byte) []byte {
+	return Role(r).appendBinary(b)
+}
 
 func (r Role) appendBinary(b []byte) []byte {
 	b = appendZeros(binary.BigEndian.AppendUint32(b, r.Role), 4)

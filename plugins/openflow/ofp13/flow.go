@@ -48,7 +48,12 @@ func (f FlowMod) appendBinary(b []byte) []byte {
 }
 
 func decodeFlowMod(r *cursor) FlowMod {
-	f := FlowMod{Cookie: r.readUint64(), CookieMask: r.readUint64(), Table: r.readUint8(), Command: r.readUint8()}
+	f := FlowMod{
+		Cookie:     r.readUint64(),
+		CookieMask: r.readUint64(),
+		Table:      r.readUint8(),
+		Command:    r.readUint8(),
+	}
 	r.skipBytes(4)
 	f.Priority = r.readUint16()
 	r.skipBytes(12)
@@ -170,7 +175,10 @@ func decodeOutputs(r *cursor) []Output {
 			}
 			return nil
 		}
-		out = append(out, Output{Port: r.readUint32(), MaxLen: r.readUint16()})
+		out = append(out, Output{
+			Port:   r.readUint32(),
+			MaxLen: r.readUint16(),
+		})
 		r.skipBytes(6)
 	}
 	return out
@@ -199,7 +207,14 @@ func (p PacketIn) appendBinary(b []byte) []byte {
 }
 
 func decodePacketIn(r *cursor) PacketIn {
-	p := PacketIn{Buffer: r.readUint32(), TotalLen: r.readUint16(), Reason: r.readUint8(), Table: r.readUint8(), Cookie: r.readUint64(), Match: decodeMatch(r)}
+	p := PacketIn{
+		Buffer:   r.readUint32(),
+		TotalLen: r.readUint16(),
+		Reason:   r.readUint8(),
+		Table:    r.readUint8(),
+		Cookie:   r.readUint64(),
+		Match:    decodeMatch(r),
+	}
 	r.skipBytes(2)
 	p.Data = r.restBytes()
 	return p

@@ -47,23 +47,31 @@ type Message interface {
 }
 
 // Type implements Message.
-func (Hello) Type() Type            { return TypeHello }
-func (Error) Type() Type            { return TypeError }
-func (EchoRequest) Type() Type      { return TypeEchoRequest }
-func (EchoReply) Type() Type        { return TypeEchoReply }
-func (FeaturesRequest) Type() Type  { return TypeFeaturesRequest }
-func (BarrierRequest) Type() Type   { return TypeBarrierRequest }
-func (BarrierReply) Type() Type     { return TypeBarrierReply }
-func (FeaturesReply) Type() Type    { return TypeFeaturesReply }
-func (RoleRequest) Type() Type      { return TypeRoleRequest }
-func (RoleReply) Type() Type        { return TypeRoleReply }
-func (FlowMod) Type() Type          { return TypeFlowMod }
-func (PacketIn) Type() Type         { return TypePacketIn }
-func (PacketOut) Type() Type        { return TypePacketOut }
-func (PortStatus) Type() Type       { return TypePortStatus }
-func (MultipartRequest) Type() Type { return TypeMultipartRequest }
-func (MultipartReply) Type() Type   { return TypeMultipartReply }
-func (o Other) Type() Type          { return o.T }
+func (Hello) Type() Type       { return TypeHello }
+func (Error) Type() Type       { return TypeError }
+func (EchoRequest) Type() Type { return TypeEchoRequest }
+func (EchoReply) Type() Type   { return TypeEchoReply }
+func (FeaturesRequest) Type() Type {
+	return TypeFeaturesRequest
+}
+func (BarrierRequest) Type() Type {
+	return TypeBarrierRequest
+}
+func (BarrierReply) Type() Type  { return TypeBarrierReply }
+func (FeaturesReply) Type() Type { return TypeFeaturesReply }
+func (RoleRequest) Type() Type   { return TypeRoleRequest }
+func (RoleReply) Type() Type     { return TypeRoleReply }
+func (FlowMod) Type() Type       { return TypeFlowMod }
+func (PacketIn) Type() Type      { return TypePacketIn }
+func (PacketOut) Type() Type     { return TypePacketOut }
+func (PortStatus) Type() Type    { return TypePortStatus }
+func (MultipartRequest) Type() Type {
+	return TypeMultipartRequest
+}
+func (MultipartReply) Type() Type {
+	return TypeMultipartReply
+}
+func (o Other) Type() Type { return o.T }
 
 // headerLength is that of struct ofp_header.
 const headerLength = 8
@@ -99,7 +107,11 @@ func Decode(t Type, body []byte) (Message, error) {
 	r := &cursor{b: body}
 	m := decodeMessage(t, r)
 	if r.short {
-		return nil, fmt.Errorf("a message of type %d is cut short: its body has %d bytes", t, len(body))
+		return nil, fmt.Errorf(
+			"a message of type %d is cut short: its body has %d bytes",
+			t,
+			len(body),
+		)
 	}
 	if r.bad != "" {
 		return nil, fmt.Errorf("a message of type %d is wrong: %s", t, r.bad)
@@ -151,13 +163,17 @@ type Other struct {
 	Body []byte
 }
 
-func (o Other) appendBinary(b []byte) []byte { return append(b, o.Body...) }
+func (o Other) appendBinary(b []byte) []byte {
+	return append(b, o.Body...)
+}
 
 // Reader takes messages from a stream.
 type Reader struct{ r *bufio.Reader }
 
 // NewReader returns a Reader with a small buffer: there may be thousands.
-func NewReader(r io.Reader) *Reader { return &Reader{bufio.NewReaderSize(r, 4096)} }
+func NewReader(r io.Reader) *Reader {
+	return &Reader{bufio.NewReaderSize(r, 4096)}
+}
 
 // Next returns the next message's header and body. The body is the caller's. A
 // message is at most 65,535 bytes long, because its header has 16 bits for it.
@@ -166,9 +182,18 @@ func (r *Reader) Next() (Header, []byte, error) {
 	if _, err := io.ReadFull(r.r, raw[:]); err != nil {
 		return Header{}, nil, err
 	}
-	h := Header{Version: raw[0], Type: Type(raw[1]), Length: binary.BigEndian.Uint16(raw[2:]), XID: binary.BigEndian.Uint32(raw[4:])}
+	h := Header{
+		Version: raw[0],
+		Type:    Type(raw[1]),
+		Length:  binary.BigEndian.Uint16(raw[2:]),
+		XID:     binary.BigEndian.Uint32(raw[4:]),
+	}
 	if h.Length < headerLength {
-		return h, nil, fmt.Errorf("a message says that it is %d bytes long; its header alone has %d", h.Length, headerLength)
+		return h, nil, fmt.Errorf(
+			"a message says that it is %d bytes long; its header alone has %d",
+			h.Length,
+			headerLength,
+		)
 	}
 	if h.Length == headerLength {
 		return h, nil, nil
@@ -203,7 +228,9 @@ func (c *cursor) nextBytes(n int) []byte {
 
 func (c *cursor) skipBytes(n int) { c.nextBytes(n) }
 
-func (c *cursor) restBytes() []byte { return c.nextBytes(len(c.b)) }
+func (c *cursor) restBytes() []byte {
+	return c.nextBytes(len(c.b))
+}
 
 func (c *cursor) readUint8() uint8 {
 	if b := c.nextBytes(1); b != nil {
@@ -253,4 +280,6 @@ func appendText(b []byte, s string, n int) []byte {
 
 var zeros [8]byte
 
-func appendZeros(b []byte, n int) []byte { return append(b, zeros[:n]...) }
+func appendZeros(b []byte, n int) []byte {
+	return append(b, zeros[:n]...)
+}

@@ -33,7 +33,9 @@ type Port struct {
 }
 
 // Up reports whether packets pass.
-func (p Port) Up() bool { return p.Config&ConfigDown == 0 && p.State&StateDown == 0 }
+func (p Port) Up() bool {
+	return p.Config&ConfigDown == 0 && p.State&StateDown == 0
+}
 
 func (p Port) appendBinary(b []byte) []byte {
 	b = appendZeros(binary.BigEndian.AppendUint32(b, p.Number), 4)
@@ -143,7 +145,10 @@ func (m MultipartReply) appendBinary(b []byte) []byte {
 }
 
 func decodeMultipartReply(r *cursor) MultipartReply {
-	m := MultipartReply{Kind: r.readUint16(), More: r.readUint16()&flagMore != 0}
+	m := MultipartReply{
+		Kind: r.readUint16(),
+		More: r.readUint16()&flagMore != 0,
+	}
 	r.skipBytes(4)
 	switch m.Kind {
 	case KindDescription:
@@ -174,7 +179,13 @@ func (d Description) appendBinary(b []byte) []byte {
 }
 
 func decodeDescription(r *cursor) Description {
-	return Description{Manufacturer: r.readText(256), Hardware: r.readText(256), Software: r.readText(256), Serial: r.readText(32), Datapath: r.readText(256)}
+	return Description{
+		Manufacturer: r.readText(256),
+		Hardware:     r.readText(256),
+		Software:     r.readText(256),
+		Serial:       r.readText(32),
+		Datapath:     r.readText(256),
+	}
 }
 
 // PortStats is the counters of one port (7.3.5.6). A counter that the switch does

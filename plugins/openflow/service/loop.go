@@ -36,9 +36,21 @@ type loop struct {
 	published time.Time // newest view
 }
 
-func newLoop(core *discovery.Core, server *channel.Server, publish func(topology.Topology, []discovery.Switch), log *slog.Logger) *loop {
-	return &loop{core: core, server: server, publish: publish, log: log, asks: make(chan func(*discovery.Core)),
-		leaving: make(chan struct{}), done: make(chan struct{})}
+func newLoop(
+	core *discovery.Core,
+	server *channel.Server,
+	publish func(topology.Topology, []discovery.Switch),
+	log *slog.Logger,
+) *loop {
+	return &loop{
+		core:    core,
+		server:  server,
+		publish: publish,
+		log:     log,
+		asks:    make(chan func(*discovery.Core)),
+		leaving: make(chan struct{}),
+		done:    make(chan struct{}),
+	}
 }
 
 func (l *loop) run(ctx context.Context) {

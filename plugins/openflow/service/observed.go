@@ -45,8 +45,18 @@ type record struct {
 }
 
 func newRecord(w discovery.Switch, node topology.Node, links []topology.Link) record {
-	return record{Node: node, Links: links, Datapath: w.Datapath, Remote: w.Remote, Role: w.Role, Ports: w.Ports, Up: w.Up,
-		Software: w.Description.Software, Since: w.Since, Problem: w.Problem}
+	return record{
+		Node:     node,
+		Links:    links,
+		Datapath: w.Datapath,
+		Remote:   w.Remote,
+		Role:     w.Role,
+		Ports:    w.Ports,
+		Up:       w.Up,
+		Software: w.Description.Software,
+		Since:    w.Since,
+		Problem:  w.Problem,
+	}
 }
 
 // shortenPorts leaves the ports of a switch with thousands of them their names.
@@ -79,7 +89,11 @@ func sumOf(o record) string {
 
 // storedTopology is the topology as the records have it.
 func (s *Service) storedTopology() topology.Topology {
-	t := topology.Topology{ID: s.set.Topology, Nodes: map[string]topology.Node{}, Links: map[string]topology.Link{}}
+	t := topology.Topology{
+		ID:    s.set.Topology,
+		Nodes: map[string]topology.Node{},
+		Links: map[string]topology.Link{},
+	}
 	for _, o := range s.observed.All(s.store.Now(), "") {
 		t.Nodes[o.Node.ID] = o.Node
 		for _, l := range o.Links {
@@ -203,17 +217,23 @@ func (e *exporter) flush(ctx context.Context) (later time.Duration) {
 			later = max(later, wait)
 			continue
 		}
-		err := e.writeRecords(ctx, func(tx *state.Tx) error { return e.s.observed.Put(tx, key, o) })
+		err := e.writeRecords(ctx, func(tx *state.Tx) error {
+			return e.s.observed.Put(tx, key, o)
+		})
 		if err != nil {
 			return between
 		}
 		e.written[key] = time.Now()
 	}
 	for key, o := range e.s.observed.All(e.s.store.Now(), "") {
-		if there[key] || o.Epoch < e.term.Epoch() && time.Since(e.began) <= e.s.set.Discovery.Expiry.Duration {
+		if there[key] ||
+			o.Epoch < e.term.Epoch() && time.Since(e.began) <= e.s.set.Discovery.Expiry.Duration {
 			continue
 		}
-		err := e.writeRecords(ctx, func(tx *state.Tx) error { e.s.observed.Delete(tx, key); return nil })
+		err := e.writeRecords(ctx, func(tx *state.Tx) error {
+			e.s.observed.Delete(tx, key)
+			return nil
+		})
 		if err != nil {
 			return between
 		}
@@ -232,10 +252,18 @@ func (e *exporter) writeRecords(ctx context.Context, decide func(*state.Tx) erro
 // holdRole acts on the switches until ctx ends.
 func (s *Service) holdRole(ctx context.Context, term *state.Term) {
 	s.log.Info("this process acts on the OpenFlow switches", "role", role, "epoch", term.Epoch())
-	e := &exporter{s: s, term: term, began: time.Now(), news: make(chan struct{}, 1), written: map[string]time.Time{}}
+	e := &exporter{
+		s:       s,
+		term:    term,
+		began:   time.Now(),
+		news:    make(chan struct{}, 1),
+		written: map[string]time.Time{},
+	}
 	s.publisher.Set(s.storedTopology())
 	s.exporter.Store(e)
-	if s.loop.askCore(ctx, func(c *discovery.Core) { c.Act(term.Epoch(), time.Now()) }) == nil {
+	if s.loop.askCore(ctx, func(c *discovery.Core) {
+		c.Act(term.Epoch(), time.Now())
+	}) == nil {
 		e.runExport(ctx)
 	}
 	s.exporter.Store(nil)

@@ -60,11 +60,29 @@ func New(ctx context.Context, env *sdk.Env) (*sdk.Plugin, error) {
 	// The key lives as long as this process: frames of an earlier one prove nothing.
 	key := make(lldp.Key, 32)
 	rand.Read(key)
-	s := &Service{set: set, source: env.NodeName(), log: slog.Default(), publisher: &topology.Publisher{}, seen: make(chan struct{}, 1)}
-	s.server, err = channel.Listen(channel.Options{Listen: set.Listen, TLS: secure, Connections: fit, Outbox: set.Limits.Outbox,
-		Messages: set.Limits.Messages, PacketIns: set.Limits.PacketIns, Log: s.log})
+	s := &Service{
+		set:       set,
+		source:    env.NodeName(),
+		log:       slog.Default(),
+		publisher: &topology.Publisher{},
+		seen:      make(chan struct{}, 1),
+	}
+	s.server, err = channel.Listen(channel.Options{
+		Listen:      set.Listen,
+		TLS:         secure,
+		Connections: fit,
+		Outbox:      set.Limits.Outbox,
+		Messages:    set.Limits.Messages,
+		PacketIns:   set.Limits.PacketIns,
+		Log:         s.log,
+	})
 	if err != nil {
-		return nil, fault.Wrap(fault.Unavailable, err, "switches cannot connect: %v; change `listen` in etc/openflow.yaml, or stop the program that listens there", err)
+		return nil, fault.Wrap(
+			fault.Unavailable,
+			err,
+			"switches cannot connect: %v; change `listen` in etc/openflow.yaml, or stop the program that listens there",
+			err,
+		)
 	}
 	s.log.Info("switches may connect", "listen", s.server.Addr().String(), "tls", secure != nil)
 	s.observed = state.NewTableWith(state.Private(observedPrefix), state.Packed(shortenPorts))
@@ -79,7 +97,10 @@ func New(ctx context.Context, env *sdk.Env) (*sdk.Plugin, error) {
 	s.publisher.Set(s.storedTopology())
 	s.events = host.NewPublisher(env.Host, stream, notification, waitingEvents, s.log)
 	s.loop = newLoop(discovery.New(set.coreOptions(key)), s.server, s.publishView, s.log)
-	env.Health(sdk.Health{State: sdk.Healthy, Details: map[string]string{"listen": s.server.Addr().String()}})
+	env.Health(sdk.Health{
+		State:   sdk.Healthy,
+		Details: map[string]string{"listen": s.server.Addr().String()},
+	})
 	ctx, s.cancel = context.WithCancel(ctx)
 	s.group.Go(func() { s.loop.run(ctx) })
 	s.group.Go(func() { s.events.Run(ctx) })
@@ -90,7 +111,12 @@ func New(ctx context.Context, env *sdk.Env) (*sdk.Plugin, error) {
 			s.log.Warn("the counters are not in the metrics", "err", err)
 		}
 	}
-	return &sdk.Plugin{Commands: s.commandTable(), Topology: s.publisher, State: s.store, Stop: s.stop}, nil
+	return &sdk.Plugin{
+		Commands: s.commandTable(),
+		Topology: s.publisher,
+		State:    s.store,
+		Stop:     s.stop,
+	}, nil
 }
 
 // knownSwitches is what the process that acts has written.
@@ -109,7 +135,12 @@ func (s *Service) publishView(t topology.Topology, switches []discovery.Switch) 
 		return
 	}
 	e.takeObservation(observation{t, switches})
-	t = e.withInherited(topology.Topology{ID: t.ID, Nodes: maps.Clone(t.Nodes), Links: maps.Clone(t.Links), Observed: t.Observed})
+	t = e.withInherited(topology.Topology{
+		ID:       t.ID,
+		Nodes:    maps.Clone(t.Nodes),
+		Links:    maps.Clone(t.Links),
+		Observed: t.Observed,
+	})
 	before, _ := s.publisher.Get(t.ID)
 	s.publisher.Set(t)
 	if c, differs := topology.Diff(before, t); differs {

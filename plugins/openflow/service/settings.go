@@ -50,16 +50,36 @@ type Settings struct {
 // check is what the schema cannot say.
 func (s *Settings) check() error {
 	l := slices.Concat(
-		fault.All(s.Discovery.Interval.Between("/discovery/interval", 100*time.Millisecond, time.Hour)),
-		fault.All(s.Discovery.Expiry.Between("/discovery/expiry", 2*s.Discovery.Interval.Duration, 24*time.Hour)),
+		fault.All(s.Discovery.Interval.Between(
+			"/discovery/interval",
+			100*time.Millisecond,
+			time.Hour,
+		)),
+		fault.All(s.Discovery.Expiry.Between(
+			"/discovery/expiry",
+			2*s.Discovery.Interval.Duration,
+			24*time.Hour,
+		)),
 		fault.All(s.Liveness.Echo.Between("/liveness/echo", 100*time.Millisecond, time.Hour)),
-		fault.All(s.Liveness.Dead.Between("/liveness/dead", 2*s.Liveness.Echo.Duration, 24*time.Hour)),
+		fault.All(s.Liveness.Dead.Between(
+			"/liveness/dead",
+			2*s.Liveness.Echo.Duration,
+			24*time.Hour,
+		)),
 		fault.All(s.Liveness.Handshake.Between("/liveness/handshake", time.Second, time.Hour)))
 	if s.Statistics.Duration != 0 {
 		l = append(l, fault.All(s.Statistics.Between("/statistics", time.Second, 24*time.Hour))...)
 	}
 	if _, _, err := net.SplitHostPort(s.Listen); err != nil {
-		l = append(l, fault.At(fault.Invalid, "/listen", "%q is not an address and a port, as 127.0.0.1:6653 or [::1]:6653", s.Listen))
+		l = append(
+			l,
+			fault.At(
+				fault.Invalid,
+				"/listen",
+				"%q is not an address and a port, as 127.0.0.1:6653 or [::1]:6653",
+				s.Listen,
+			),
+		)
 	}
 	return l.Err()
 }
@@ -70,9 +90,20 @@ func (s *Settings) coreOptions(key lldp.Key) discovery.Options {
 	if s.Role == "master" {
 		role = ofp13.RoleMaster
 	}
-	return discovery.Options{TopologyID: s.Topology, Key: key, Interval: s.Discovery.Interval.Duration, Expiry: s.Discovery.Expiry.Duration,
-		Rate: s.Discovery.Rate, Echo: s.Liveness.Echo.Duration, Dead: s.Liveness.Dead.Duration, Handshake: s.Liveness.Handshake.Duration,
-		Statistics: s.Statistics.Duration, Role: role, TableMiss: discovery.TableMiss(s.TableMiss), MaxPorts: s.Limits.Ports}
+	return discovery.Options{
+		TopologyID: s.Topology,
+		Key:        key,
+		Interval:   s.Discovery.Interval.Duration,
+		Expiry:     s.Discovery.Expiry.Duration,
+		Rate:       s.Discovery.Rate,
+		Echo:       s.Liveness.Echo.Duration,
+		Dead:       s.Liveness.Dead.Duration,
+		Handshake:  s.Liveness.Handshake.Duration,
+		Statistics: s.Statistics.Duration,
+		Role:       role,
+		TableMiss:  discovery.TableMiss(s.TableMiss),
+		MaxPorts:   s.Limits.Ports,
+	}
 }
 
 // spare descriptors are for all that is not a switch.
@@ -90,7 +121,12 @@ func allowedConnections(wanted int) (int, string) {
 		return wanted, ""
 	}
 	fit := max(int(l.Cur)-spare, 1)
-	return fit, fmt.Sprintf("only %d of limits.connections: %d fit into the limit of open files, %d; raise it (LimitNOFILE of the service, ulimit -Hn)", fit, wanted, l.Cur)
+	return fit, fmt.Sprintf(
+		"only %d of limits.connections: %d fit into the limit of open files, %d; raise it (LimitNOFILE of the service, ulimit -Hn)",
+		fit,
+		wanted,
+		l.Cur,
+	)
 }
 
 // keystoreTime is what the host may take to hand out certificates.
@@ -108,7 +144,10 @@ func tlsConfig(ctx context.Context, s *Settings, h *host.Client) (*tls.Config, e
 	if err != nil {
 		return nil, fault.Wrap(fault.KindOf(err), err, remedy+"%v", err)
 	}
-	c := &tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12}
+	c := &tls.Config{
+		Certificates: []tls.Certificate{cert},
+		MinVersion:   tls.VersionTLS12,
+	}
 	if s.TLS.ClientCertificates {
 		if c.ClientCAs, err = h.Certificates.Trust(ctx); err != nil {
 			return nil, fault.Wrap(fault.KindOf(err), err, remedy+"%v", err)

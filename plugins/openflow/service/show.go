@@ -15,22 +15,54 @@ import (
 	"ctl.internal/sdk/topology"
 )
 
-func formatAge(t time.Time) string { return time.Since(t).Round(time.Second).String() }
+func formatAge(t time.Time) string {
+	return time.Since(t).Round(time.Second).String()
+}
 
-func formatTime(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+func formatTime(t time.Time) string {
+	return t.UTC().Format(time.RFC3339)
+}
 
 // formatReporter is who has the session with a switch, and when that was.
-func (o *record) formatReporter() string { return o.Source + ", " + formatAge(o.At) + " ago" }
+func (o *record) formatReporter() string {
+	return o.Source + ", " + formatAge(o.At) + " ago"
+}
 
 func (s *Service) listNodes(ctx context.Context, in *commands.Invocation) error {
-	t := commands.Table{Empty: "No switch is connected.", Columns: []commands.Column{
-		{Title: "Node", Key: "node-id"}, {Title: "Datapath", Key: "datapath-id"}, {Title: "Address", Key: "address"},
-		{Title: "Up", Key: "ports-up", Right: true}, {Title: "Ports", Key: "ports", Right: true}, {Title: "Role", Key: "role"},
-		{Title: "Since", Key: "since"}, {Title: "Software", Key: "software", Max: 32}, {Title: "Problem", Key: "problem", Max: 80},
-		{Title: "Reported by", Key: "reported-by"},
-	}}
+	t := commands.Table{
+		Empty: "No switch is connected.",
+		Columns: []commands.Column{
+			{
+				Title: "Node",
+				Key:   "node-id",
+			}, {
+				Title: "Datapath",
+				Key:   "datapath-id",
+			}, {Title: "Address", Key: "address"},
+			{
+				Title: "Up",
+				Key:   "ports-up",
+				Right: true,
+			}, {
+				Title: "Ports",
+				Key:   "ports",
+				Right: true,
+			}, {Title: "Role", Key: "role"},
+			{
+				Title: "Since",
+				Key:   "since",
+			}, {
+				Title: "Software",
+				Key:   "software",
+				Max:   32,
+			}, {Title: "Problem", Key: "problem", Max: 80},
+			{Title: "Reported by", Key: "reported-by"},
+		},
+	}
 	var here []discovery.Switch
-	if err := s.loop.askCore(ctx, func(c *discovery.Core) { here = c.Switches() }); err != nil {
+	if err := s.loop.askCore(ctx, func(c *discovery.Core) {
+		here = c.Switches()
+	}); err != nil {
 		return err
 	}
 	add := func(w record, node string) {
@@ -59,10 +91,25 @@ func roleName(r uint32) string {
 }
 
 func (s *Service) listLinks(ctx context.Context, in *commands.Invocation) error {
-	t := commands.Table{Empty: "No link is known.", Columns: []commands.Column{
-		{Title: "From", Key: "source-tp"}, {Title: "To", Key: "dest-tp"}, {Title: "Both", Key: "both"},
-		{Title: "Since", Key: "since"}, {Title: "Confirmed", Key: "confirmed"}, {Title: "Reported by", Key: "reported-by"},
-	}}
+	t := commands.Table{
+		Empty: "No link is known.",
+		Columns: []commands.Column{
+			{
+				Title: "From",
+				Key:   "source-tp",
+			}, {
+				Title: "To",
+				Key:   "dest-tp",
+			}, {Title: "Both", Key: "both"},
+			{
+				Title: "Since",
+				Key:   "since",
+			}, {
+				Title: "Confirmed",
+				Key:   "confirmed",
+			}, {Title: "Reported by", Key: "reported-by"},
+		},
+	}
 	acting := false
 	err := s.loop.askCore(ctx, func(c *discovery.Core) {
 		want, failed := s.selectSwitch(c, in)
@@ -71,7 +118,14 @@ func (s *Service) listLinks(ctx context.Context, in *commands.Invocation) error 
 		}
 		for _, l := range c.Links() {
 			if want(l.From.Datapath) {
-				t.Add(l.From.String(), l.To.String(), l.Both, formatTime(l.Since), formatTime(l.Seen), s.source)
+				t.Add(
+					l.From.String(),
+					l.To.String(),
+					l.Both,
+					formatTime(l.Since),
+					formatTime(l.Seen),
+					s.source,
+				)
 			}
 		}
 	})
@@ -95,7 +149,14 @@ func (s *Service) listLinks(ctx context.Context, in *commands.Invocation) error 
 		}
 		found = true
 		for _, l := range o.Links {
-			t.Add(l.SourceTP, l.DestTP, back[l.DestTP] == l.SourceTP, "", formatTime(l.Observed), o.formatReporter())
+			t.Add(
+				l.SourceTP,
+				l.DestTP,
+				back[l.DestTP] == l.SourceTP,
+				"",
+				formatTime(l.Observed),
+				o.formatReporter(),
+			)
 		}
 	}
 	if !found {
@@ -105,13 +166,52 @@ func (s *Service) listLinks(ctx context.Context, in *commands.Invocation) error 
 }
 
 func (s *Service) listPorts(ctx context.Context, in *commands.Invocation) error {
-	t := commands.Table{Empty: "No switch is connected.", Columns: []commands.Column{
-		{Title: "Port", Key: "tp-id"}, {Title: "Name", Key: "name"}, {Title: "MAC", Key: "mac"}, {Title: "State", Key: "state"},
-		{Title: "Link to", Key: "link-to"}, {Title: "Rx packets", Key: "rx-packets", Right: true}, {Title: "Tx packets", Key: "tx-packets", Right: true},
-		{Title: "Rx bytes", Key: "rx-bytes", Right: true}, {Title: "Tx bytes", Key: "tx-bytes", Right: true},
-		{Title: "Rx dropped", Key: "rx-dropped", Right: true}, {Title: "Rx errors", Key: "rx-errors", Right: true},
-		{Title: "Reported by", Key: "reported-by"},
-	}}
+	t := commands.Table{
+		Empty: "No switch is connected.",
+		Columns: []commands.Column{
+			{
+				Title: "Port",
+				Key:   "tp-id",
+			}, {
+				Title: "Name",
+				Key:   "name",
+			}, {
+				Title: "MAC",
+				Key:   "mac",
+			}, {Title: "State", Key: "state"},
+			{
+				Title: "Link to",
+				Key:   "link-to",
+			}, {
+				Title: "Rx packets",
+				Key:   "rx-packets",
+				Right: true,
+			}, {
+				Title: "Tx packets",
+				Key:   "tx-packets",
+				Right: true,
+			},
+			{
+				Title: "Rx bytes",
+				Key:   "rx-bytes",
+				Right: true,
+			}, {
+				Title: "Tx bytes",
+				Key:   "tx-bytes",
+				Right: true,
+			},
+			{
+				Title: "Rx dropped",
+				Key:   "rx-dropped",
+				Right: true,
+			}, {
+				Title: "Rx errors",
+				Key:   "rx-errors",
+				Right: true,
+			},
+			{Title: "Reported by", Key: "reported-by"},
+		},
+	}
 	var failed error
 	var here []discovery.Switch
 	err := s.loop.askCore(ctx, func(c *discovery.Core) {
@@ -145,7 +245,20 @@ func addReported(t *commands.Table, o *record) {
 	}
 	for _, id := range slices.Sorted(maps.Keys(o.Node.TPs)) {
 		a := o.Node.TPs[id].Attributes
-		t.Add(id, a["name"], a["mac"], a["state"], peers[id], nil, nil, nil, nil, nil, nil, o.formatReporter())
+		t.Add(
+			id,
+			a["name"],
+			a["mac"],
+			a["state"],
+			peers[id],
+			nil,
+			nil,
+			nil,
+			nil,
+			nil,
+			nil,
+			o.formatReporter(),
+		)
 	}
 }
 
@@ -182,7 +295,10 @@ func (s *Service) listCounters(ctx context.Context, in *commands.Invocation) err
 	if err != nil {
 		return err
 	}
-	t := commands.Table{Columns: []commands.Column{{Title: "Counter", Key: "counter"}, {Title: "Value", Key: "value", Right: true}}}
+	t := commands.Table{Columns: []commands.Column{{
+		Title: "Counter",
+		Key:   "counter",
+	}, {Title: "Value", Key: "value", Right: true}}}
 	for _, c := range all {
 		t.Add(c.name, c.value)
 	}

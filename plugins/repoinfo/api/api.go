@@ -79,17 +79,31 @@ func (a *API) Handler() http.Handler {
 		}
 		values, err := url.ParseQuery(r.URL.RawQuery)
 		if err != nil {
-			writeProblem(w, r, http.StatusBadRequest, "The query of the address does not parse: "+err.Error(), "")
+			writeProblem(
+				w,
+				r,
+				http.StatusBadRequest,
+				"The query of the address does not parse: "+err.Error(),
+				"",
+			)
 			return
 		}
 		_, inQuery := values["project"]
 		switch {
 		case inPath && inQuery:
-			err = invalidParameter("project", "Parameter project must not be given together with the project in the path.")
+			err = invalidParameter(
+				"project",
+				"Parameter project must not be given together with the project in the path.",
+			)
 		case inPath:
 			values.Set("project", project)
 		case inQuery && a.PathsOnly:
-			err = fault.At(fault.Denied, "project", "Projects are named in the path here: /projects/NAME%s.", path)
+			err = fault.At(
+				fault.Denied,
+				"project",
+				"Projects are named in the path here: /projects/NAME%s.",
+				path,
+			)
 		}
 		if err == nil {
 			err = e.get(a, w, r, &params{values: values})

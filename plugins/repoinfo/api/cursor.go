@@ -30,7 +30,10 @@ func signText(text string, secret []byte) []byte {
 }
 
 func decodeCursor(text, digest string, secret []byte) (c cursor, err error) {
-	stale := invalidParameter("cursor", "Parameter cursor does not belong to this request: begin again without it.")
+	stale := invalidParameter(
+		"cursor",
+		"Parameter cursor does not belong to this request: begin again without it.",
+	)
 	raw, err := base64.RawURLEncoding.DecodeString(text)
 	if err != nil || len(raw) < 16 || len(raw) > 512 {
 		return c, stale

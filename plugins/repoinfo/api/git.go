@@ -12,7 +12,10 @@ import (
 // openProject finds the project, and says when it is being cloned.
 func (a *API) openProject(ctx context.Context, project string) (history.Repo, func(), error) {
 	repo, release, err := a.Folder.Open(ctx, project)
-	if err != nil && fault.KindOf(err) == fault.NotFound && a.Syncer != nil && a.Syncer.Cloning(project) {
+	if err != nil &&
+		fault.KindOf(err) == fault.NotFound &&
+		a.Syncer != nil &&
+		a.Syncer.Cloning(project) {
 		err = fault.New(fault.Unavailable, "project %s is being cloned: try again later", project)
 	}
 	return repo, release, err
@@ -41,7 +44,9 @@ func sharedGitHandler(member string, ask func(context.Context, history.Repo) (an
 	}
 }
 
-func listBranches(ctx context.Context, repo history.Repo) (any, error) { return repo.Branches(ctx) }
+func listBranches(ctx context.Context, repo history.Repo) (any, error) {
+	return repo.Branches(ctx)
+}
 
 // projectInfo is the file about a project in its default branch.
 func projectInfo(ctx context.Context, repo history.Repo) (any, error) {

@@ -73,9 +73,13 @@ func (a *API) answerCommitList(w http.ResponseWriter, r *http.Request, p *params
 	}
 	release() // the maker opens the project for itself; a slow reader does not delay others
 	empty := q.Tip == q.Base
-	ans := answer{key: fmt.Sprintf("%q %#v %v", l.project, l.query, l.lines), kind: typeJSON, project: l.project,
+	ans := answer{
+		key:      fmt.Sprintf("%q %#v %v", l.project, l.query, l.lines),
+		kind:     typeJSON,
+		project:  l.project,
 		paged:    q.Limit > 0,
-		changing: q.Stats && a.Lister.Incomplete(l.project)}
+		changing: q.Stats && a.Lister.Incomplete(l.project),
+	}
 	if l.lines {
 		ans.kind = typeLines
 	}
@@ -83,14 +87,25 @@ func (a *API) answerCommitList(w http.ResponseWriter, r *http.Request, p *params
 		res, ok := result.(history.Result)
 		if ok && res.More {
 			values := r.URL.Query()
-			values.Set("cursor", cursor{tip: q.Tip, base: q.Base, offset: res.Next}.encodeCursor(shape, a.Secret))
+			values.Set(
+				"cursor",
+				cursor{
+					tip:    q.Tip,
+					base:   q.Base,
+					offset: res.Next,
+				}.encodeCursor(shape, a.Secret),
+			)
 			return "<?" + values.Encode() + `>; rel="next"`
 		}
 		return ""
 	}
 	turn := a.Turns.New(callerName(r), l.project)
 	return a.writeAnswer(w, r, ans, turn, func(ctx context.Context, out io.Writer) (any, bool, error) {
-		enc := encoder{w: out, json: commit.NewEncoder(l.project), lines: l.lines}
+		enc := encoder{
+			w:     out,
+			json:  commit.NewEncoder(l.project),
+			lines: l.lines,
+		}
 		if empty {
 			return history.Result{}, true, enc.writeEnd()
 		}
@@ -162,7 +177,15 @@ func (a *API) writeAnswer(w http.ResponseWriter, r *http.Request, ans answer, tu
 	out := patient{w, http.NewResponseController(w)}
 	if err := handle.Copy(r.Context(), out, 0, out.flush); err != nil {
 		if r.Context().Err() == nil {
-			a.Log.Warn("an answer broke off", "path", r.URL.Path, "project", ans.project, "error", err)
+			a.Log.Warn(
+				"an answer broke off",
+				"path",
+				r.URL.Path,
+				"project",
+				ans.project,
+				"error",
+				err,
+			)
 		}
 		panic(http.ErrAbortHandler) // the head is sent: only an aborted transfer reports the error
 	}

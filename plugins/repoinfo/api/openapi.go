@@ -40,8 +40,16 @@ func openAPI(server string) (object, error) {
 	if server == "" {
 		server = "/"
 	}
-	return object{"openapi": "3.1.0", "info": object{"title": "Repository information", "version": "1.0.0"},
-		"servers": []object{{"url": server}}, "paths": paths, "components": object{"schemas": components}}, nil
+	return object{
+		"openapi": "3.1.0",
+		"info": object{
+			"title":   "Repository information",
+			"version": "1.0.0",
+		},
+		"servers":    []object{{"url": server}},
+		"paths":      paths,
+		"components": object{"schemas": components},
+	}, nil
 }
 
 func openAPIOperation(e endpoint, inPath bool) object {
@@ -59,10 +67,21 @@ func openAPIOperation(e endpoint, inPath bool) object {
 		if p.name == "limit" {
 			schema = object{"type": "integer", "minimum": 1}
 		}
-		one := object{"name": p.name, "in": "query", "description": p.help, "required": p.required, "schema": schema}
+		one := object{
+			"name":        p.name,
+			"in":          "query",
+			"description": p.help,
+			"required":    p.required,
+			"schema":      schema,
+		}
 		if p.name == "project" && inPath {
-			one = object{"name": p.name, "in": "path",
-				"description": "name of the project; its slashes stand as they are", "required": true, "schema": schema}
+			one = object{
+				"name":        p.name,
+				"in":          "path",
+				"description": "name of the project; its slashes stand as they are",
+				"required":    true,
+				"schema":      schema,
+			}
 		}
 		if p.name == "format" {
 			if slices.Contains(p.values, "ndjson") {
@@ -81,12 +100,19 @@ func openAPIOperation(e endpoint, inPath bool) object {
 		content[f] = object{"schema": object{"type": "string"}}
 	}
 	content["application/json"] = object{"schema": object{"$ref": "#/components/schemas/" + e.schema}}
-	return object{"operationId": id, "summary": e.summary, "tags": []string{strings.SplitN(e.path, "/", 3)[1]},
-		"parameters": parameters,
+	return object{
+		"operationId": id,
+		"summary":     e.summary,
+		"tags":        []string{strings.SplitN(e.path, "/", 3)[1]},
+		"parameters":  parameters,
 		"responses": object{
-			"200": object{"description": "The answer; ETag is its version", "content": content},
+			"200": object{
+				"description": "The answer; ETag is its version",
+				"content":     content,
+			},
 			"304": object{"description": "The version named in If-None-Match is current"},
 			"default": object{"description": "What is wrong",
 				"content": object{"application/problem+json": object{"schema": object{"$ref": "#/components/schemas/Problem"}}}},
-		}}
+		},
+	}
 }

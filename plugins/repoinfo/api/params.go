@@ -64,7 +64,11 @@ func (p *params) requiredValue(name string) string {
 func (p *params) textValue(name string) string {
 	v := p.singleValue(name)
 	if len(v) > 1024 || !utf8.ValidString(v) || strings.ContainsFunc(v, unicode.IsControl) {
-		p.keepError(invalidParameter(name, "Parameter %s is longer than 1024 bytes, is not UTF-8 or contains control characters.", name))
+		p.keepError(invalidParameter(
+			name,
+			"Parameter %s is longer than 1024 bytes, is not UTF-8 or contains control characters.",
+			name,
+		))
 	}
 	return v
 }
@@ -106,7 +110,12 @@ func (p *params) path() string {
 func (p *params) choiceValue(name, absent string, words ...string) string {
 	v := cmp.Or(p.singleValue(name), absent)
 	if v != absent && !slices.Contains(words, v) {
-		p.keepError(invalidParameter(name, "Parameter %s must be one of %s.", name, strings.Join(words, ", ")))
+		p.keepError(invalidParameter(
+			name,
+			"Parameter %s must be one of %s.",
+			name,
+			strings.Join(words, ", "),
+		))
 	}
 	return v
 }
@@ -131,7 +140,12 @@ func (p *params) numberValue(name string, most int) int {
 	}
 	n, err := strconv.Atoi(v)
 	if err != nil || n < 1 || n > most {
-		p.keepError(invalidParameter(name, "Parameter %s is not a number from 1 to %d.", name, most))
+		p.keepError(invalidParameter(
+			name,
+			"Parameter %s is not a number from 1 to %d.",
+			name,
+			most,
+		))
 	}
 	return n
 }
@@ -155,7 +169,11 @@ func (p *params) timeValue(name string, end bool) int64 {
 	// an unescaped "+" of a zone arrives as a blank
 	t, err := time.Parse(time.RFC3339, strings.ReplaceAll(v, " ", "+"))
 	if err != nil || t.Unix() < 0 {
-		p.keepError(invalidParameter(name, "Parameter %s is not a time: give seconds since 1970, 2016-12-31 or 2016-12-31T12:00:00Z.", name))
+		p.keepError(invalidParameter(
+			name,
+			"Parameter %s is not a time: give seconds since 1970, 2016-12-31 or 2016-12-31T12:00:00Z.",
+			name,
+		))
 	}
 	return t.Unix()
 }
@@ -168,7 +186,12 @@ func (p *params) refuseUnknown(known []param) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.values)) {
 		if !slices.Contains(names, name) {
-			p.keepError(invalidParameter(name, "There is no parameter %s%s.", name, nearest.Hint(name, names)))
+			p.keepError(invalidParameter(
+				name,
+				"There is no parameter %s%s.",
+				name,
+				nearest.Hint(name, names),
+			))
 		}
 	}
 }

@@ -76,7 +76,11 @@ var trailerName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9-]{0,63}$`)
 
 // question reads the parameters.
 func (a *API) question(p *params, kind release.Kind) release.Question {
-	q := release.Question{Kind: kind, Title: p.textValue("title"), Group: release.GroupByProject}
+	q := release.Question{
+		Kind:  kind,
+		Title: p.textValue("title"),
+		Group: release.GroupByProject,
+	}
 	r := &q.Request
 	r.Projects = p.projects()
 	if kind == release.AskBackports {
@@ -92,7 +96,11 @@ func (a *API) question(p *params, kind release.Kind) release.Question {
 	q.Ref3 = p.refValue("ref3")
 	if name := p.singleValue("group"); name != "" {
 		if !trailerName.MatchString(name) {
-			p.keepError(invalidParameter("group", "Parameter group is neither %s nor the name of a trailer.", release.GroupByProject))
+			p.keepError(invalidParameter(
+				"group",
+				"Parameter group is neither %s nor the name of a trailer.",
+				release.GroupByProject,
+			))
 		}
 		q.Group = name
 	}

@@ -91,8 +91,15 @@ type problem struct {
 
 func writeProblem(w http.ResponseWriter, r *http.Request, code int, text, where string) {
 	text = toSentence(text)
-	body, err := encodeJSON(problem{Type: "about:blank", Title: http.StatusText(code), Status: code, Detail: text,
-		Instance: requestPath(r), Parameter: where, Error: text})
+	body, err := encodeJSON(problem{
+		Type:      "about:blank",
+		Title:     http.StatusText(code),
+		Status:    code,
+		Detail:    text,
+		Instance:  requestPath(r),
+		Parameter: where,
+		Error:     text,
+	})
 	if err != nil {
 		http.Error(w, http.StatusText(code), code)
 		return

@@ -26,7 +26,12 @@ var reportForms = map[string]form{
 }
 
 // answerReport answers all paths of statistics; sections are those of the path.
-func (a *API) answerReport(w http.ResponseWriter, r *http.Request, p *params, sections []string) error {
+func (a *API) answerReport(
+	w http.ResponseWriter,
+	r *http.Request,
+	p *params,
+	sections []string,
+) error {
 	q := a.readReportRequest(p, sections)
 	name := p.choiceValue("format", "json", "json", "csv", "html")
 	p.refuseUnknown(reporting)
@@ -37,7 +42,12 @@ func (a *API) answerReport(w http.ResponseWriter, r *http.Request, p *params, se
 	if err != nil {
 		return err
 	}
-	return a.answerWork(w, r, a.reportWork(plan, callerName(r), func(int, int) {}), reportForms[name])
+	return a.answerWork(
+		w,
+		r,
+		a.reportWork(plan, callerName(r), func(int, int) {}),
+		reportForms[name],
+	)
 }
 
 // Request reads the parameters of a report, which has these sections.
@@ -55,7 +65,10 @@ func (a *API) readReportRequest(p *params, sections []string) (q report.Request)
 	case (q.Ref1 == "") != (q.Ref2 == ""):
 		p.keepError(invalidParameter("ref1", "Parameters ref1 and ref2 must be given together."))
 	case q.Ref1 != "" && q.Branch != "":
-		p.keepError(invalidParameter("branch", "Parameter branch cannot be combined with ref1 and ref2."))
+		p.keepError(invalidParameter(
+			"branch",
+			"Parameter branch cannot be combined with ref1 and ref2.",
+		))
 	}
 	var s history.Query
 	a.readSelection(p, &s)

@@ -21,7 +21,10 @@ func reviewHandler(member string, read func(*params) question) handler {
 		case p.err != nil:
 			return p.err
 		case a.Review == nil:
-			return fault.New(fault.Unavailable, "no review server is configured: set review_url in etc/repoinfo.yaml")
+			return fault.New(
+				fault.Unavailable,
+				"no review server is configured: set review_url in etc/repoinfo.yaml",
+			)
 		}
 		answer, err := ask(r.Context(), a.Review)
 		if err != nil {
@@ -35,15 +38,21 @@ func reviewHandler(member string, read func(*params) question) handler {
 func ofProject(ask func(*review.Client, context.Context, string) ([]json.RawMessage, error)) func(*params) question {
 	return func(p *params) question {
 		project := p.requiredValue("project")
-		return func(ctx context.Context, c *review.Client) (any, error) { return ask(c, ctx, project) }
+		return func(ctx context.Context, c *review.Client) (any, error) {
+			return ask(c, ctx, project)
+		}
 	}
 }
 
 func askProjects(*params) question {
-	return func(ctx context.Context, c *review.Client) (any, error) { return c.Projects(ctx) }
+	return func(ctx context.Context, c *review.Client) (any, error) {
+		return c.Projects(ctx)
+	}
 }
 
 func askChanges(p *params) question {
 	project, branch := p.requiredValue("project"), p.singleValue("branch")
-	return func(ctx context.Context, c *review.Client) (any, error) { return c.Changes(ctx, project, branch) }
+	return func(ctx context.Context, c *review.Client) (any, error) {
+		return c.Changes(ctx, project, branch)
+	}
 }

@@ -88,7 +88,9 @@ var (
 		param{"limit", "entries of each list; absent: all", false, nil})
 )
 
-func joinParams(more []param, first ...param) []param { return append(first, more...) }
+func joinParams(more []param, first ...param) []param {
+	return append(first, more...)
+}
 
 // listEndpoints are all paths.
 func listEndpoints() []endpoint {
@@ -109,10 +111,26 @@ func listEndpoints() []endpoint {
 		statistics("report", "Everything below but files", report.Projects, report.Authors, report.Organizations,
 			report.Zones,
 			report.Contributing, report.TimelineOf, report.ActivityOf),
-		statistics("timeline", "Commits, lines and authors over time, over all and by project", report.TimelineOf),
-		statistics("authors", "People with their first and last commits, co-authors included", report.Authors),
-		statistics("organizations", "Organizations with their first and last commits", report.Organizations),
-		statistics("contributors", "People whose first commit lies in the period, and people who were active before it and not in it", report.Contributing),
+		statistics(
+			"timeline",
+			"Commits, lines and authors over time, over all and by project",
+			report.TimelineOf,
+		),
+		statistics(
+			"authors",
+			"People with their first and last commits, co-authors included",
+			report.Authors,
+		),
+		statistics(
+			"organizations",
+			"Organizations with their first and last commits",
+			report.Organizations,
+		),
+		statistics(
+			"contributors",
+			"People whose first commit lies in the period, and people who were active before it and not in it",
+			report.Contributing,
+		),
 		statistics("activity", "Commits by weekday and hour of the author, and time zones", report.ActivityOf,
 			report.Zones),
 		statistics("files", "Files and folders that change most", report.Files),
@@ -166,6 +184,9 @@ func (a *API) answerStatus(w http.ResponseWriter, r *http.Request, _ *params) er
 		}
 		_, _ = fmt.Fprintf(w, "GET %-50s %s\n", strings.TrimPrefix(e.path, "/")+query, e.summary)
 	}
-	_, _ = io.WriteString(w, "\nWith a project in the path: projects/NAME/git/… and projects/NAME/review/…\n")
+	_, _ = io.WriteString(
+		w,
+		"\nWith a project in the path: projects/NAME/git/… and projects/NAME/review/…\n",
+	)
 	return nil
 }

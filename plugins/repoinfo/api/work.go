@@ -100,7 +100,12 @@ func (w *work) writeJSON(ctx context.Context, out io.Writer) (any, bool, error) 
 }
 
 // result joins or starts the job and returns its result. kept says that it will serve later callers too.
-func (a *API) result(ctx context.Context, w *work, who string, turn *turns.Turn) (result any, kept bool, err error) {
+func (a *API) result(
+	ctx context.Context,
+	w *work,
+	who string,
+	turn *turns.Turn,
+) (result any, kept bool, err error) {
 	h := a.Jobs.Get(w.key, turn, w.writeJSON)
 	defer h.Close()
 	h.Share().(*turns.Turn).Join(who)
@@ -129,7 +134,13 @@ func (a *API) answerWork(w http.ResponseWriter, r *http.Request, job *work, f fo
 	}
 	who := callerName(r)
 	turn := a.Turns.New(who, "")
-	ans := answer{key: job.key, kind: f.kind, paged: true, project: job.project, changing: job.changing}
+	ans := answer{
+		key:      job.key,
+		kind:     f.kind,
+		paged:    true,
+		project:  job.project,
+		changing: job.changing,
+	}
 	if f.name == "" {
 		return a.writeAnswer(w, r, ans, turn, job.writeJSON)
 	}
@@ -144,7 +155,12 @@ func (a *API) answerWork(w http.ResponseWriter, r *http.Request, job *work, f fo
 }
 
 // Report makes a report for the console, or takes the one that is being made or kept.
-func (a *API) Report(ctx context.Context, q report.Request, who string, show progress) (*report.Report, error) {
+func (a *API) Report(
+	ctx context.Context,
+	q report.Request,
+	who string,
+	show progress,
+) (*report.Report, error) {
 	plan, err := a.Reports.Plan(ctx, q)
 	if err != nil {
 		return nil, err
@@ -157,7 +173,12 @@ func (a *API) Report(ctx context.Context, q report.Request, who string, show pro
 }
 
 // Release answers a question about releases for the console, or takes the answer that is being made or kept.
-func (a *API) Release(ctx context.Context, q release.Question, who string, show progress) (release.Answer, error) {
+func (a *API) Release(
+	ctx context.Context,
+	q release.Question,
+	who string,
+	show progress,
+) (release.Answer, error) {
 	plan, err := a.Releases.Plan(ctx, q)
 	if err != nil {
 		return nil, err

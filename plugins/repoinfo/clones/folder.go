@@ -51,13 +51,20 @@ const (
 
 // Open finds a project for reading. release must be called after the last read:
 // until then nothing is removed from the repository.
-func (f *Folder) Open(ctx context.Context, project string) (r history.Repo, release func(), err error) {
+func (f *Folder) Open(
+	ctx context.Context,
+	project string,
+) (r history.Repo, release func(), err error) {
 	if err := refname.Project(project); err != nil {
 		return r, nil, err
 	}
 	dir, ok := f.findClone(project)
 	if !ok {
-		return r, nil, fault.New(fault.NotFound, "project %s was not found among the clones", project)
+		return r, nil, fault.New(
+			fault.NotFound,
+			"project %s was not found among the clones",
+			project,
+		)
 	}
 	if store := missingAlternate(dir); store != "" {
 		return r, nil, cannotBorrow(project, store)
@@ -66,7 +73,12 @@ func (f *Folder) Open(ctx context.Context, project string) (r history.Repo, rele
 	if err != nil {
 		return r, nil, err
 	}
-	return history.Repo{Git: f.git, Project: project, Dir: dir, AllRefs: f.AllRefs}, release, nil
+	return history.Repo{
+		Git:     f.git,
+		Project: project,
+		Dir:     dir,
+		AllRefs: f.AllRefs,
+	}, release, nil
 }
 
 func (f *Folder) findClone(project string) (dir string, ok bool) {
@@ -134,7 +146,9 @@ func (f *Folder) searchClones(ctx context.Context) ([]found, error) {
 	if err != nil {
 		return nil, err
 	}
-	sort.SliceStable(list, func(i, j int) bool { return list[i].project < list[j].project })
+	sort.SliceStable(list, func(i, j int) bool {
+		return list[i].project < list[j].project
+	})
 	for i := range list {
 		if p := &list[i]; p.kind != Broken {
 			dir, ok := f.findClone(p.project)
@@ -146,7 +160,12 @@ func (f *Folder) searchClones(ctx context.Context) ([]found, error) {
 	return list, nil
 }
 
-func (f *Folder) searchDirectory(ctx context.Context, dir, name string, depth int, list *[]found) error {
+func (f *Folder) searchDirectory(
+	ctx context.Context,
+	dir, name string,
+	depth int,
+	list *[]found,
+) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -155,8 +174,12 @@ func (f *Folder) searchDirectory(ctx context.Context, dir, name string, depth in
 		if name == "" {
 			return err
 		}
-		*list = append(*list, found{project: strings.TrimSuffix(name, "/"), dir: dir, kind: Broken,
-			why: "the folder cannot be read: " + err.Error()})
+		*list = append(*list, found{
+			project: strings.TrimSuffix(name, "/"),
+			dir:     dir,
+			kind:    Broken,
+			why:     "the folder cannot be read: " + err.Error(),
+		})
 		return nil
 	}
 	for _, e := range entries {
@@ -167,7 +190,12 @@ func (f *Folder) searchDirectory(ctx context.Context, dir, name string, depth in
 		}
 		project := strings.TrimSuffix(name+e.Name(), ".git")
 		if len(*list) >= maxProjects {
-			return fault.New(fault.TooBig, "the directory of clones %s has more than %d projects", f.dir, maxProjects)
+			return fault.New(
+				fault.TooBig,
+				"the directory of clones %s has more than %d projects",
+				f.dir,
+				maxProjects,
+			)
 		}
 		if p, ok := classifyDirectory(path); ok {
 			p.project = project
@@ -175,7 +203,9 @@ func (f *Folder) searchDirectory(ctx context.Context, dir, name string, depth in
 				p.kind, p.why = Broken, fault.All(err)[0].Text+": rename "+path
 			}
 			*list = append(*list, p)
-		} else if depth < maxDepth && e.Type()&fs.ModeSymlink == 0 && refname.Project(project) == nil {
+		} else if depth < maxDepth &&
+			e.Type()&fs.ModeSymlink == 0 &&
+			refname.Project(project) == nil {
 			if err := f.searchDirectory(ctx, path, name+e.Name()+"/", depth+1, list); err != nil {
 				return err
 			}

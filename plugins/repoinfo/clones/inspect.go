@@ -85,7 +85,11 @@ func (f *Folder) inspectClone(ctx context.Context, p found) (Info, error) {
 	case len(promisors) > 0:
 		info.State, info.Problem = Partial, "a partial clone: the counts of commits whose objects are not here stay unknown"
 	case info.Branches+info.Tags == 0:
-		head, err := history.Repo{Git: f.git, Project: p.project, Dir: p.dir}.Head(ctx)
+		head, err := history.Repo{
+			Git:     f.git,
+			Project: p.project,
+			Dir:     p.dir,
+		}.Head(ctx)
 		if err != nil {
 			return info, err
 		}

@@ -44,7 +44,9 @@ func retryUnlocked(dir string, write func() error) error {
 }
 
 // isLockError says that git met the lock of another git.
-func isLockError(err error) bool { return gitcmd.Said(err, ".lock': File exists") }
+func isLockError(err error) bool {
+	return gitcmd.Said(err, ".lock': File exists")
+}
 
 // removeLocks removes the lock files made before a time. No reference of git's ends in
 // .lock.

@@ -39,7 +39,11 @@ const mirrorKey = "ctl.mirror"
 // Mirror brings one project up to date: branches and tags only, deleted ones
 // removed. A project that is not there yet appears when it is whole. changed
 // says whether any reference moved.
-func (f *Folder) Mirror(ctx context.Context, s Source, timeout time.Duration) (changed bool, err error) {
+func (f *Folder) Mirror(
+	ctx context.Context,
+	s Source,
+	timeout time.Duration,
+) (changed bool, err error) {
 	if err := refname.Project(s.Project); err != nil {
 		return false, err
 	}
@@ -62,14 +66,18 @@ func (f *Folder) Mirror(ctx context.Context, s Source, timeout time.Duration) (c
 	if err != nil {
 		return false, err
 	}
-	if err := retryUnlocked(dir, func() error { return f.fetchRefs(ctx, dir, s) }); err != nil {
+	if err := retryUnlocked(dir, func() error {
+		return f.fetchRefs(ctx, dir, s)
+	}); err != nil {
 		return false, err
 	}
 	after, err := f.refsState(ctx, dir)
 	if err != nil || before == after {
 		return false, err
 	}
-	return true, retryUnlocked(dir, func() error { return f.maintainClone(ctx, dir, s.Project) })
+	return true, retryUnlocked(dir, func() error {
+		return f.maintainClone(ctx, dir, s.Project)
+	})
 }
 
 // createClone clones beside the project's place and moves the result there, so that
@@ -90,7 +98,9 @@ func (f *Folder) createClone(ctx context.Context, s Source) error {
 	if err != nil {
 		return err
 	}
-	if err := retryUnlocked(work, func() error { return f.maintainClone(ctx, work, s.Project) }); err != nil {
+	if err := retryUnlocked(work, func() error {
+		return f.maintainClone(ctx, work, s.Project)
+	}); err != nil {
 		return err
 	}
 	place := filepath.Join(f.dir, filepath.FromSlash(s.Project)+".git")
@@ -99,7 +109,11 @@ func (f *Folder) createClone(ctx context.Context, s Source) error {
 	}
 	if info, err := os.Lstat(place); err == nil && info.IsDir() {
 		if err := os.Remove(place); err != nil { // only what is empty goes
-			return fault.New(fault.Exists, "%s blocks a clone and is not a repository: remove it", place)
+			return fault.New(
+				fault.Exists,
+				"%s blocks a clone and is not a repository: remove it",
+				place,
+			)
 		}
 	}
 	return os.Rename(work, place)
@@ -112,11 +126,20 @@ func (f *Folder) initMirror(ctx context.Context, dir, format string) error {
 		return err
 	}
 	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
-		return fault.Wrap(fault.Unavailable, err, "the directory of clones %s cannot be written: %v", f.dir, err)
+		return fault.Wrap(
+			fault.Unavailable,
+			err,
+			"the directory of clones %s cannot be written: %v",
+			f.dir,
+			err,
+		)
 	}
 	for _, args := range [][]string{{"init", "--quiet", "--initial-branch=master", "--object-format=" + format},
 		{"config", mirrorKey, "true"}} {
-		if _, err := f.git.Output(ctx, gitcmd.Call{Dir: dir, Args: args}); err != nil {
+		if _, err := f.git.Output(ctx, gitcmd.Call{
+			Dir:  dir,
+			Args: args,
+		}); err != nil {
 			return err
 		}
 	}
@@ -146,8 +169,13 @@ func (f *Folder) fetchRefs(ctx context.Context, dir string, s Source) error {
 	if err != nil {
 		return s.explainError(err)
 	}
-	out, err := f.git.Output(ctx, gitcmd.Call{Dir: dir, Network: true, Env: env, Timeout: askTimeout,
-		Args: []string{"ls-remote", "--symref", "--end-of-options", s.URL, "HEAD"}})
+	out, err := f.git.Output(ctx, gitcmd.Call{
+		Dir:     dir,
+		Network: true,
+		Env:     env,
+		Timeout: askTimeout,
+		Args:    []string{"ls-remote", "--symref", "--end-of-options", s.URL, "HEAD"},
+	})
 	if err != nil {
 		return s.explainError(err)
 	}
@@ -156,16 +184,33 @@ func (f *Folder) fetchRefs(ctx context.Context, dir string, s Source) error {
 	if !ok || !strings.HasPrefix(target, "refs/heads/") || refname.Ref("HEAD", target) != nil {
 		return nil // a server that does not say so: HEAD stays
 	}
-	_, err = f.git.Output(ctx, gitcmd.Call{Dir: dir, Args: []string{"symbolic-ref", "HEAD", target}})
+	_, err = f.git.Output(
+		ctx,
+		gitcmd.Call{
+			Dir:  dir,
+			Args: []string{"symbolic-ref", "HEAD", target},
+		},
+	)
 	return err
 }
 
-func (f *Folder) runFetch(ctx context.Context, dir string, s Source, env []string, mode string) error {
-	_, err := f.git.Output(ctx, gitcmd.Call{Dir: dir, Network: true, Env: env, Timeout: 24 * time.Hour,
+func (f *Folder) runFetch(
+	ctx context.Context,
+	dir string,
+	s Source,
+	env []string,
+	mode string,
+) error {
+	_, err := f.git.Output(ctx, gitcmd.Call{
+		Dir:        dir,
+		Network:    true,
+		Env:        env,
+		Timeout:    24 * time.Hour,
 		Background: true,
 		Args: []string{"fetch", "--quiet", "--prune", mode, "--force", "--no-tags", "--no-write-fetch-head",
 			"--no-auto-maintenance",
-			"--no-recurse-submodules", "--end-of-options", s.URL, "+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*"}})
+			"--no-recurse-submodules", "--end-of-options", s.URL, "+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*"},
+	})
 	return err
 }
 
@@ -189,9 +234,13 @@ func (s Source) explainError(err error) error {
 // maintainClone writes the commit graph, which makes every later walk cheaper, and packs
 // a clone that has become fragmented, while there is no reader.
 func (f *Folder) maintainClone(ctx context.Context, dir, project string) error {
-	if _, err := f.git.Output(ctx, gitcmd.Call{Dir: dir,
+	if _, err := f.git.Output(ctx, gitcmd.Call{
+		Dir: dir,
 		Args: []string{"commit-graph", "write", "--reachable",
-			"--split"}, Background: true, Timeout: time.Hour}); err != nil {
+			"--split"},
+		Background: true,
+		Timeout:    time.Hour,
+	}); err != nil {
 		return err
 	}
 	packs, err := filepath.Glob(filepath.Join(dir, "objects", "pack", "*.pack"))
@@ -205,8 +254,12 @@ func (f *Folder) maintainClone(ctx context.Context, dir, project string) error {
 		return ctx.Err() // somebody reads on and on: the next time, then
 	}
 	defer release()
-	_, err = f.git.Output(ctx, gitcmd.Call{Dir: dir, Args: []string{"gc", "--quiet", "--prune=2.weeks.ago"},
-		Background: true, Timeout: time.Hour})
+	_, err = f.git.Output(ctx, gitcmd.Call{
+		Dir:        dir,
+		Args:       []string{"gc", "--quiet", "--prune=2.weeks.ago"},
+		Background: true,
+		Timeout:    time.Hour,
+	})
 	return err
 }
 
@@ -225,7 +278,13 @@ func (f *Folder) isMirror(dir string) bool {
 func (f *Folder) lockProject(project string) (unlock func(), err error) {
 	path := f.hiddenPath("lock", project)
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return nil, fault.Wrap(fault.Unavailable, err, "the directory of clones %s cannot be written: %v", f.dir, err)
+		return nil, fault.Wrap(
+			fault.Unavailable,
+			err,
+			"the directory of clones %s cannot be written: %v",
+			f.dir,
+			err,
+		)
 	}
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
@@ -243,5 +302,9 @@ func (f *Folder) lockProject(project string) (unlock func(), err error) {
 
 // hiddenPath is a place in the directory of clones that is no project.
 func (f *Folder) hiddenPath(what, project string) string {
-	return filepath.Join(f.dir, "."+what, strings.ReplaceAll(project, "/", "%")) // no project has a "%"
+	return filepath.Join(
+		f.dir,
+		"."+what,
+		strings.ReplaceAll(project, "/", "%"),
+	) // no project has a "%"
 }

@@ -81,17 +81,62 @@ var (
 )
 
 // latinParts are the parts of ISO 8859 that have a name of their own in iconv.
-var latinParts = map[string]string{"LATIN9": "15", "LATIN-9": "15", "LATIN1": "1", "LATIN-1": "1", "LATIN2": "2", "LATIN-2": "2",
-	"LATIN5": "9", "LATIN-5": "9", "LATIN10": "16", "LATIN-10": "16"}
+var latinParts = map[string]string{
+	"LATIN9":   "15",
+	"LATIN-9":  "15",
+	"LATIN1":   "1",
+	"LATIN-1":  "1",
+	"LATIN2":   "2",
+	"LATIN-2":  "2",
+	"LATIN5":   "9",
+	"LATIN-5":  "9",
+	"LATIN10":  "16",
+	"LATIN-10": "16",
+}
 
 // otherNames are further names of iconv, by the name that IANA has.
-var otherNames = map[string]string{"SHIFT-JIS": "Shift_JIS", "SJIS": "Shift_JIS", "MS-KANJI": "Shift_JIS", "EUCJP": "EUC-JP", "EUC_JP": "EUC-JP", "UJIS": "EUC-JP",
-	"EUCKR": "EUC-KR", "EUC_KR": "EUC-KR", "UHC": "EUC-KR", "EUC-CN": "GBK", "EUCCN": "GBK", "GB_2312": "GBK", "BIG-5": "Big5", "BIG5-HKSCS": "Big5",
-	"KOI8": "KOI8-R", "KOI8R": "KOI8-R", "KOI8U": "KOI8-U", "KOI8_R": "KOI8-R", "KOI8_U": "KOI8-U", "ISO2022JP": "ISO-2022-JP", "ASCII": "US-ASCII", "646": "US-ASCII", "MAC": "macintosh"}
+var otherNames = map[string]string{
+	"SHIFT-JIS":  "Shift_JIS",
+	"SJIS":       "Shift_JIS",
+	"MS-KANJI":   "Shift_JIS",
+	"EUCJP":      "EUC-JP",
+	"EUC_JP":     "EUC-JP",
+	"UJIS":       "EUC-JP",
+	"EUCKR":      "EUC-KR",
+	"EUC_KR":     "EUC-KR",
+	"UHC":        "EUC-KR",
+	"EUC-CN":     "GBK",
+	"EUCCN":      "GBK",
+	"GB_2312":    "GBK",
+	"BIG-5":      "Big5",
+	"BIG5-HKSCS": "Big5",
+	"KOI8":       "KOI8-R",
+	"KOI8R":      "KOI8-R",
+	"KOI8U":      "KOI8-U",
+	"KOI8_R":     "KOI8-R",
+	"KOI8_U":     "KOI8-U",
+	"ISO2022JP":  "ISO-2022-JP",
+	"ASCII":      "US-ASCII",
+	"646":        "US-ASCII",
+	"MAC":        "macintosh",
+}
 
 // codepages are those of IBM and Microsoft that are known to IANA by another name than IBM and their number.
-var codepages = map[string]string{"874": "windows-874", "932": "Shift_JIS", "943": "Shift_JIS", "936": "GBK", "949": "EUC-KR", "950": "Big5",
-	"954": "EUC-JP", "28591": "ISO-8859-1", "28605": "ISO-8859-15", "20866": "KOI8-R", "21866": "KOI8-U", "54936": "GB18030", "10000": "macintosh"}
+var codepages = map[string]string{
+	"874":   "windows-874",
+	"932":   "Shift_JIS",
+	"943":   "Shift_JIS",
+	"936":   "GBK",
+	"949":   "EUC-KR",
+	"950":   "Big5",
+	"954":   "EUC-JP",
+	"28591": "ISO-8859-1",
+	"28605": "ISO-8859-15",
+	"20866": "KOI8-R",
+	"21866": "KOI8-U",
+	"54936": "GB18030",
+	"10000": "macintosh",
+}
 
 // ianaName is the name that IANA has for a charset.
 func ianaName(name string) string {

@@ -35,7 +35,9 @@ type Signature struct {
 type Lines struct{ Insertions, Deletions, Files uint64 }
 
 // Total is insertions and deletions together.
-func (l Lines) Total() uint64 { return l.Insertions + l.Deletions }
+func (l Lines) Total() uint64 {
+	return l.Insertions + l.Deletions
+}
 
 // File is what one commit changed in one file. A binary file has no lines.
 type File struct {
@@ -82,7 +84,14 @@ func Parse(hash, object []byte) Commit {
 	c.Author = c.parseSignature("author", author)
 	c.Committer = c.parseSignature("committer", committer)
 	if len(encoding) > 0 {
-		c.convertToUTF8(string(encoding), &c.Author.Name, &c.Author.Email, &c.Committer.Name, &c.Committer.Email, &c.Message)
+		c.convertToUTF8(
+			string(encoding),
+			&c.Author.Name,
+			&c.Author.Email,
+			&c.Committer.Name,
+			&c.Committer.Email,
+			&c.Message,
+		)
 	}
 	if bytes.IndexByte(c.Message, 0) >= 0 {
 		c.markMalformed("nul")
@@ -97,7 +106,9 @@ func firstValue(have, value []byte) []byte {
 	return have
 }
 
-func (c *Commit) markMalformed(what string) { c.Malformed = append(c.Malformed, what) }
+func (c *Commit) markMalformed(what string) {
+	c.Malformed = append(c.Malformed, what)
+}
 
 // parseSignature reads "Name <mail> seconds zone" by git's own rules (ident.c): the address
 // ends at its first ">", the date follows the last one.

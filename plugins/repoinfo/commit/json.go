@@ -49,18 +49,33 @@ func NewEncoder(project string) *Encoder {
 // Encode returns the commit's object and a newline, valid until the next call. What is
 // not UTF-8 becomes U+FFFD.
 func (e *Encoder) Encode(c *Commit) ([]byte, error) {
-	w := wire{Author: string(c.Author.Name), AuthorEmail: string(bytes.ToLower(c.Author.Email)),
-		AuthorOffset: c.Author.West, AuthoredDate: c.Author.When, CommittedDate: c.Committer.When,
-		Committer: string(c.Committer.Name), CommitterEmail: string(bytes.ToLower(c.Committer.Email)),
-		CommitterOffset: c.Committer.West, Hash: string(c.Hash), Malformed: c.Malformed,
-		Message: string(c.Message), Truncated: c.Cut, Project: e.project}
+	w := wire{
+		Author:          string(c.Author.Name),
+		AuthorEmail:     string(bytes.ToLower(c.Author.Email)),
+		AuthorOffset:    c.Author.West,
+		AuthoredDate:    c.Author.When,
+		CommittedDate:   c.Committer.When,
+		Committer:       string(c.Committer.Name),
+		CommitterEmail:  string(bytes.ToLower(c.Committer.Email)),
+		CommitterOffset: c.Committer.West,
+		Hash:            string(c.Hash),
+		Malformed:       c.Malformed,
+		Message:         string(c.Message),
+		Truncated:       c.Cut,
+		Project:         e.project,
+	}
 	e.buf.Reset()
 	switch c.State {
 	case Unknown:
 		w.Lines = json.RawMessage("null")
 	case Known:
 		l := c.Lines
-		w.Lines = &wireLines{Deletions: l.Deletions, Files: l.Files, Insertions: l.Insertions, Lines: l.Total()}
+		w.Lines = &wireLines{
+			Deletions:  l.Deletions,
+			Files:      l.Files,
+			Insertions: l.Insertions,
+			Lines:      l.Total(),
+		}
 	}
 	err := e.json.Encode(&w)
 	return e.buf.Bytes(), err

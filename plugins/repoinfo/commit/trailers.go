@@ -18,7 +18,13 @@ func Trailers(message []byte) []Trailer {
 				found[n-1].Value = append(value, bytes.TrimSpace(line)...)
 			}
 		case colon > 0:
-			found = append(found, Trailer{Key: bytes.TrimSpace(line[:colon]), Value: bytes.TrimSpace(line[colon+1:])})
+			found = append(
+				found,
+				Trailer{
+					Key:   bytes.TrimSpace(line[:colon]),
+					Value: bytes.TrimSpace(line[colon+1:]),
+				},
+			)
 		}
 	}
 	return found
@@ -80,7 +86,9 @@ func trailerSeparator(line []byte) int {
 
 func isBlank(c byte) bool { return c == ' ' || c == '\t' }
 
-func blankLine(line []byte) bool { return len(bytes.TrimSpace(line)) == 0 }
+func blankLine(line []byte) bool {
+	return len(bytes.TrimSpace(line)) == 0
+}
 
 func hasPrefixOf(line []byte, prefixes [][]byte) bool {
 	for _, p := range prefixes {
@@ -108,8 +116,12 @@ func (c *Commit) CoAuthors() (found []Signature) {
 				name, email = nil, name
 			}
 			email, _, _ = bytes.Cut(email, []byte{'>'})
-			if email = bytes.TrimSpace(email); bytes.ContainsRune(email, '@') && len(email) <= maxAddress {
-				found = append(found, Signature{Name: bytes.TrimSpace(name), Email: email})
+			if email = bytes.TrimSpace(email); bytes.ContainsRune(email, '@') &&
+				len(email) <= maxAddress {
+				found = append(found, Signature{
+					Name:  bytes.TrimSpace(name),
+					Email: email,
+				})
 			}
 		}
 	}

@@ -29,7 +29,13 @@ type Differ struct {
 // Args are the arguments of git. Everything that a configuration could change
 // in the counts is pinned.
 func (o Options) Args() []string {
-	args := append(diffTree("--numstat"), "--no-ext-diff", "--no-textconv", "--diff-algorithm=myers", "--no-color")
+	args := append(
+		diffTree("--numstat"),
+		"--no-ext-diff",
+		"--no-textconv",
+		"--diff-algorithm=myers",
+		"--no-color",
+	)
 	if o.Renames {
 		return append(args, "-M50%", "-l1000")
 	}
@@ -85,10 +91,20 @@ func isExitError(err error) bool {
 
 // countRun counts the commits at index open in one go. On an error n is the first of them
 // whose counts are not certain.
-func (d *Differ) countRun(ctx context.Context, hashes [][]byte, open []int, result Result) (n int, err error) {
+func (d *Differ) countRun(
+	ctx context.Context,
+	hashes [][]byte,
+	open []int,
+	result Result,
+) (n int, err error) {
 	if d.proc == nil {
 		if d.proc, err = d.Git.Start(ctx,
-			gitcmd.Call{Dir: d.Dir, Args: d.Options.Args(), Input: true, Background: true}); err != nil {
+			gitcmd.Call{
+				Dir:        d.Dir,
+				Args:       d.Options.Args(),
+				Input:      true,
+				Background: true,
+			}); err != nil {
 			return 0, err
 		}
 		d.out = bufio.NewReaderSize(d.proc.Stdout, 64<<10)
@@ -99,7 +115,12 @@ func (d *Differ) countRun(ctx context.Context, hashes [][]byte, open []int, resu
 	if _, err := d.proc.Stdin.Write(append(append(joinHashes(hashes, open), marker...), '\n')); err != nil {
 		return 0, d.endProcess(err)
 	}
-	p := numstat{hashes: hashes, open: open, result: result, want: d.Files}
+	p := numstat{
+		hashes: hashes,
+		open:   open,
+		result: result,
+		want:   d.Files,
+	}
 	for {
 		line, err := readLine(d.out)
 		if err != nil {

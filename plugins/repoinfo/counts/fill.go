@@ -51,7 +51,10 @@ var closed = func() chan struct{} { c := make(chan struct{}); close(c); return c
 
 // claim takes the unknown commits that no other caller counts. wait is closed when one
 // of the others is counted, nil if there is no such one.
-func (s *Table) claim(bucket string, commits []commit.Commit) (mine []int, wait chan struct{}, done func()) {
+func (s *Table) claim(
+	bucket string,
+	commits []commit.Commit,
+) (mine []int, wait chan struct{}, done func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	ended := make(chan struct{})

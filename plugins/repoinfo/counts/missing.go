@@ -13,8 +13,11 @@ import (
 // repository. Trees are read, contents are not, so that a clone without contents costs
 // a few processes for a run of commits and not one for each commit.
 func (d *Differ) wholeCommits(ctx context.Context, hashes [][]byte, open []int) ([]int, error) {
-	out, err := d.Git.Output(ctx, gitcmd.Call{Dir: d.Dir,
-		Args: []string{"log", "--no-walk=unsorted", "--stdin", "--format=%H %T"}, Stdin: string(joinHashes(hashes, open))})
+	out, err := d.Git.Output(ctx, gitcmd.Call{
+		Dir:   d.Dir,
+		Args:  []string{"log", "--no-walk=unsorted", "--stdin", "--format=%H %T"},
+		Stdin: string(joinHashes(hashes, open)),
+	})
 	if err != nil && !isExitError(err) {
 		return nil, err
 	}
@@ -27,8 +30,11 @@ func (d *Differ) wholeCommits(ctx context.Context, hashes [][]byte, open []int) 
 	if open, err = d.commitsHaving(ctx, hashes, open, trees, ids); err != nil {
 		return nil, err
 	}
-	out, err = d.Git.Output(ctx, gitcmd.Call{Dir: d.Dir,
-		Args: append(diffTree("--raw"), "--no-renames", "--no-abbrev", "--no-color"), Stdin: string(joinHashes(hashes, open))})
+	out, err = d.Git.Output(ctx, gitcmd.Call{
+		Dir:   d.Dir,
+		Args:  append(diffTree("--raw"), "--no-renames", "--no-abbrev", "--no-color"),
+		Stdin: string(joinHashes(hashes, open)),
+	})
 	if isExitError(err) {
 		return open, nil // of a tree further down: what the caller finds one by one
 	}
@@ -47,9 +53,12 @@ func (d *Differ) commitsHaving(ctx context.Context, hashes [][]byte, open []int,
 	for id := range ids {
 		ask.WriteString(id + "\n")
 	}
-	out, err := d.Git.Output(ctx, gitcmd.Call{Dir: d.Dir, Stdin: ask.String(),
+	out, err := d.Git.Output(ctx, gitcmd.Call{
+		Dir:   d.Dir,
+		Stdin: ask.String(),
 		Args: []string{"rev-list", "--no-walk", "--objects",
-			"--no-object-names", "--ignore-missing", "--missing=allow-any", "--filter=tree:0", "--stdin"}})
+			"--no-object-names", "--ignore-missing", "--missing=allow-any", "--filter=tree:0", "--stdin"},
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -57,7 +66,9 @@ func (d *Differ) commitsHaving(ctx context.Context, hashes [][]byte, open []int,
 		delete(ids, strings.TrimSpace(line))
 	}
 	return slices.DeleteFunc(open, func(i int) bool {
-		return slices.ContainsFunc(needs[string(hashes[i])], func(id string) bool { return ids[id] })
+		return slices.ContainsFunc(needs[string(hashes[i])], func(id string) bool {
+			return ids[id]
+		})
 	}), nil
 }
 

@@ -42,7 +42,11 @@ const flushAt = 16 << 10
 
 // NewTable makes a table whose counts are kept in a store, and written when that is closed.
 func NewTable(store *jobs.Store) *Table {
-	s := &Table{jobs: store, fresh: map[string]map[string]commit.Lines{}, pending: map[string]chan struct{}{}}
+	s := &Table{
+		jobs:    store,
+		fresh:   map[string]map[string]commit.Lines{},
+		pending: map[string]chan struct{}{},
+	}
 	store.BeforeClose(s.Flush)
 	return s
 }
@@ -114,7 +118,11 @@ func (s *Table) Flush() {
 		for hash, l := range fresh {
 			key, err := hex.DecodeString(hash)
 			if err == nil { // git prints nothing else
-				values = append(values, jobs.Value{Bucket: name, Key: key, Value: encodeLines(l)})
+				values = append(values, jobs.Value{
+					Bucket: name,
+					Key:    key,
+					Value:  encodeLines(l),
+				})
 			}
 		}
 	}

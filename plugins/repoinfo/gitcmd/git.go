@@ -112,7 +112,10 @@ func (g *Git) findProgram() (string, error) {
 	path, err := exec.LookPath(cmp.Or(g.Path, "git"))
 	if err != nil {
 		if errors.Is(err, exec.ErrDot) {
-			return "", fault.New(fault.Invalid, "git would be run from the working directory: give its full path")
+			return "", fault.New(
+				fault.Invalid,
+				"git would be run from the working directory: give its full path",
+			)
 		}
 		return "", ErrMissing
 	}
@@ -179,4 +182,6 @@ func (t *tail) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func (t *tail) String() string { return strings.ToValidUTF8(string(t.buf), "?") }
+func (t *tail) String() string {
+	return strings.ToValidUTF8(string(t.buf), "?")
+}

@@ -43,7 +43,12 @@ func (g *Git) Start(ctx context.Context, c Call) (*Process, error) {
 		cancel()
 		return nil, err
 	}
-	p := &Process{cmd: cmd, ctx: ctx, cancel: cancel, name: c.Args[0]}
+	p := &Process{
+		cmd:    cmd,
+		ctx:    ctx,
+		cancel: cancel,
+		name:   c.Args[0],
+	}
 	cmd.Stderr = &p.words
 	if c.Stdin != "" {
 		cmd.Stdin = strings.NewReader(c.Stdin)
@@ -71,7 +76,9 @@ func (g *Git) Start(ctx context.Context, c Call) (*Process, error) {
 func widenPipe(r io.Reader) {
 	if f, ok := r.(*os.File); ok {
 		if raw, err := f.SyscallConn(); err == nil {
-			_ = raw.Control(func(fd uintptr) { _, _ = unix.FcntlInt(fd, unix.F_SETPIPE_SZ, pipeSize) })
+			_ = raw.Control(func(fd uintptr) {
+				_, _ = unix.FcntlInt(fd, unix.F_SETPIPE_SZ, pipeSize)
+			})
 		}
 	}
 }
@@ -114,7 +121,10 @@ func (p *Process) Close() {
 // (remote-https, index-pack) end with it, and asks the kernel to end it when
 // this process is killed.
 func ownProcessGroup(cmd *exec.Cmd) {
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	cmd.SysProcAttr = &syscall.SysProcAttr{
+		Setpgid:   true,
+		Pdeathsig: syscall.SIGKILL,
+	}
 	cmd.Cancel = func() error {
 		err := syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
 		if errors.Is(err, syscall.ESRCH) {
@@ -163,7 +173,12 @@ func (g *Git) Output(ctx context.Context, c Call) ([]byte, error) {
 	defer p.Close()
 	out, err := io.ReadAll(io.LimitReader(p.Stdout, outputLimit+1))
 	if len(out) > outputLimit {
-		return nil, fault.New(fault.TooBig, "git %s answered more than %d MiB", p.name, outputLimit>>20)
+		return nil, fault.New(
+			fault.TooBig,
+			"git %s answered more than %d MiB",
+			p.name,
+			outputLimit>>20,
+		)
 	}
 	if err != nil {
 		return out, p.Ended(err)
@@ -183,7 +198,11 @@ func explainExit(ctx context.Context, err error, command string, words *tail) er
 		return ctx.Err()
 	}
 	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
-		return &ExitError{Command: command, Code: exit.ExitCode(), Stderr: words.String()}
+		return &ExitError{
+			Command: command,
+			Code:    exit.ExitCode(),
+			Stderr:  words.String(),
+		}
 	}
 	return fault.Wrap(fault.Unavailable, err, "git %s could not be run", command)
 }

@@ -34,7 +34,9 @@ func New(t testing.TB, dir string, options ...string) *Repo {
 }
 
 // Open takes a bare repository that exists, for tests that only read it.
-func Open(t testing.TB, dir string) *Repo { return &Repo{Dir: dir, t: t} }
+func Open(t testing.TB, dir string) *Repo {
+	return &Repo{Dir: dir, t: t}
+}
 
 // Git runs git on the repository and returns what it printed.
 func (r *Repo) Git(args ...string) string {
@@ -175,7 +177,10 @@ func (s *Stream) Add(c Commit) int {
 	message := def(c.Message, fmt.Sprintf("Change %d\n", s.mark))
 	fmt.Fprintf(&s.b, "data %d\n%s\n", len(message), message)
 	for i, p := range c.Parents {
-		fmt.Fprintf(&s.b, "%s :%d\n", map[bool]string{true: "from", false: "merge"}[i == 0], p)
+		fmt.Fprintf(&s.b, "%s :%d\n", map[bool]string{
+			true:  "from",
+			false: "merge",
+		}[i == 0], p)
 	}
 	for path, text := range c.Files {
 		if text == "" {

@@ -27,7 +27,10 @@ func (l *Lister) listHashes(r Repo, q *Query) *jobs.Handle {
 	args := q.revListArgs()
 	key := "list " + r.Project + "\x00" + q.View + "\x00" + strings.Join(args, "\x00")
 	return l.Jobs.Get(key, nil, func(ctx context.Context, w io.Writer) (any, bool, error) {
-		p, err := r.Git.Start(ctx, gitcmd.Call{Dir: r.Dir, Args: args})
+		p, err := r.Git.Start(ctx, gitcmd.Call{
+			Dir:  r.Dir,
+			Args: args,
+		})
 		if err != nil {
 			return nil, false, err
 		}
@@ -49,12 +52,24 @@ const headerLimit = 64 << 10
 
 // readCommits reads the commits of a query, drops those that the filter refuses and sends the
 // others on in runs.
-func (l *Lister) readCommits(ctx context.Context, r Repo, q *Query, send func([]commit.Commit) error) error {
+func (l *Lister) readCommits(
+	ctx context.Context,
+	r Repo,
+	q *Query,
+	send func([]commit.Commit) error,
+) error {
 	hashes := l.listHashes(r, q)
 	defer hashes.Close()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	p, err := r.Git.Start(ctx, gitcmd.Call{Dir: r.Dir, Args: []string{"cat-file", "--batch", "--buffer"}, Input: true})
+	p, err := r.Git.Start(
+		ctx,
+		gitcmd.Call{
+			Dir:   r.Dir,
+			Args:  []string{"cat-file", "--batch", "--buffer"},
+			Input: true,
+		},
+	)
 	if err != nil {
 		return err
 	}
@@ -125,8 +140,11 @@ func (l *Lister) nextCommit(in *bufio.Reader) (c commit.Commit, size int, err er
 	hash, rest, _ := bytes.Cut(bytes.TrimSuffix(line, []byte{'\n'}), []byte{' '})
 	kind, text, _ := strings.Cut(string(rest), " ")
 	if kind == "missing" {
-		return c, 0, &gitcmd.ExitError{Command: "cat-file", Code: 128,
-			Stderr: fmt.Sprintf("fatal: commit %s is missing", hash)}
+		return c, 0, &gitcmd.ExitError{
+			Command: "cat-file",
+			Code:    128,
+			Stderr:  fmt.Sprintf("fatal: commit %s is missing", hash),
+		}
 	}
 	size, err = strconv.Atoi(text)
 	if err != nil || kind != "commit" {

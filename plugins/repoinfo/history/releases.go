@@ -28,7 +28,10 @@ func (r Repo) Releases(ctx context.Context, tip, base string) ([]Release, map[st
 	if base != "" {
 		args = append(args, "--no-merged="+base)
 	}
-	out, err := r.Git.Output(ctx, gitcmd.Call{Dir: r.Dir, Args: append(args, "refs/tags/")})
+	out, err := r.Git.Output(ctx, gitcmd.Call{
+		Dir:  r.Dir,
+		Args: append(args, "refs/tags/"),
+	})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -39,7 +42,11 @@ func (r Repo) Releases(ctx context.Context, tip, base string) ([]Release, map[st
 			continue
 		}
 		when, _ := strconv.ParseInt(f[0], 10, 64) // a tag without a date is first
-		rel := Release{Name: strings.TrimPrefix(f[3], "refs/tags/"), When: when, hash: f[1]}
+		rel := Release{
+			Name: strings.TrimPrefix(f[3], "refs/tags/"),
+			When: when,
+			hash: f[1],
+		}
 		if f[2] != "" {
 			rel.hash = f[2]
 		}
@@ -51,12 +58,19 @@ func (r Repo) Releases(ctx context.Context, tip, base string) ([]Release, map[st
 		before.WriteString("^" + base + "\n")
 	}
 	for i, rel := range list {
-		err := r.commitsOf(ctx, rel.hash, before.String(), func(hash string) { released[hash] = i })
+		err := r.commitsOf(ctx, rel.hash, before.String(), func(hash string) {
+			released[hash] = i
+		})
 		if err != nil {
 			return nil, nil, err
 		}
 		if len(released) > maxReleased {
-			return nil, nil, fault.New(fault.TooBig, "project %s has releases of more than %d commits: choose another interval", r.Project, maxReleased)
+			return nil, nil, fault.New(
+				fault.TooBig,
+				"project %s has releases of more than %d commits: choose another interval",
+				r.Project,
+				maxReleased,
+			)
 		}
 		before.WriteString("^" + rel.hash + "\n")
 	}
@@ -65,7 +79,14 @@ func (r Repo) Releases(ctx context.Context, tip, base string) ([]Release, map[st
 
 // commitsOf calls take with the commits of one that others do not have.
 func (r Repo) commitsOf(ctx context.Context, hash, without string, take func(hash string)) error {
-	p, err := r.Git.Start(ctx, gitcmd.Call{Dir: r.Dir, Args: []string{"rev-list", "--stdin"}, Stdin: hash + "\n" + without})
+	p, err := r.Git.Start(
+		ctx,
+		gitcmd.Call{
+			Dir:   r.Dir,
+			Args:  []string{"rev-list", "--stdin"},
+			Stdin: hash + "\n" + without,
+		},
+	)
 	if err != nil {
 		return err
 	}

@@ -35,7 +35,10 @@ type Repo struct {
 func (r Repo) Resolve(ctx context.Context, kind string, refs ...string) ([]string, error) {
 	var names []string
 	for _, ref := range refs {
-		if strings.HasPrefix(ref, "refs/") && !r.AllRefs && !strings.HasPrefix(ref, "refs/heads/") && !strings.HasPrefix(ref, "refs/tags/") {
+		if strings.HasPrefix(ref, "refs/") &&
+			!r.AllRefs &&
+			!strings.HasPrefix(ref, "refs/heads/") &&
+			!strings.HasPrefix(ref, "refs/tags/") {
 			return nil, fault.New(fault.Denied,
 				"%s %s of project %s is neither a branch nor a tag: the setting all_refs opens the others", kind, ref, r.Project)
 		}
@@ -48,7 +51,9 @@ func (r Repo) Resolve(ctx context.Context, kind string, refs ...string) ([]strin
 	hashes := make([]string, len(refs))
 	for i, ref := range refs {
 		n := len(refCandidates(ref))
-		at := slices.IndexFunc(objects[:n], func(o Object) bool { return o.Kind == "commit" })
+		at := slices.IndexFunc(objects[:n], func(o Object) bool {
+			return o.Kind == "commit"
+		})
 		if at >= 0 {
 			hashes[i] = objects[at].Hash
 		}
@@ -64,7 +69,13 @@ func (r Repo) Resolve(ctx context.Context, kind string, refs ...string) ([]strin
 			}
 		}
 		if hashes[i] == "" {
-			return nil, fault.New(fault.NotFound, "%s %s was not found in project %s", kind, ref, r.Project)
+			return nil, fault.New(
+				fault.NotFound,
+				"%s %s was not found in project %s",
+				kind,
+				ref,
+				r.Project,
+			)
 		}
 	}
 	return hashes, nil
@@ -78,13 +89,25 @@ type Object struct {
 
 // Objects returns what names stand for, in their order.
 func (r Repo) Objects(ctx context.Context, names ...string) ([]Object, error) {
-	out, err := r.Git.Output(ctx, gitcmd.Call{Dir: r.Dir, Args: []string{"cat-file", "--batch-check"}, Stdin: strings.Join(names, "\n") + "\n"})
+	out, err := r.Git.Output(
+		ctx,
+		gitcmd.Call{
+			Dir:   r.Dir,
+			Args:  []string{"cat-file", "--batch-check"},
+			Stdin: strings.Join(names, "\n") + "\n",
+		},
+	)
 	if err != nil {
 		return nil, err
 	}
 	lines := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
 	if len(lines) != len(names) {
-		return nil, fault.New(fault.Internal, "git cat-file answered %d lines instead of %d", len(lines), len(names))
+		return nil, fault.New(
+			fault.Internal,
+			"git cat-file answered %d lines instead of %d",
+			len(lines),
+			len(names),
+		)
 	}
 	objects := make([]Object, len(names))
 	for i, line := range lines {
@@ -108,7 +131,13 @@ func (r Repo) isReachable(ctx context.Context, hash string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	out, err := r.Git.Output(ctx, gitcmd.Call{Dir: r.Dir, Args: append([]string{"rev-list", "--max-count=1", hash, "--not"}, open...)})
+	out, err := r.Git.Output(
+		ctx,
+		gitcmd.Call{
+			Dir:  r.Dir,
+			Args: append([]string{"rev-list", "--max-count=1", hash, "--not"}, open...),
+		},
+	)
 	return err == nil && len(out) == 0, err
 }
 
@@ -134,12 +163,23 @@ func (r Repo) Head(ctx context.Context) (string, error) {
 
 // noHead says why HEAD names no commit.
 func (r Repo) noHead(ctx context.Context) error {
-	out, err := r.Git.Output(ctx, gitcmd.Call{Dir: r.Dir, Args: []string{"symbolic-ref", "--quiet", "HEAD"}})
+	out, err := r.Git.Output(
+		ctx,
+		gitcmd.Call{
+			Dir:  r.Dir,
+			Args: []string{"symbolic-ref", "--quiet", "HEAD"},
+		},
+	)
 	if _, ran := gitcmd.ExitCode(err); err != nil && !ran {
 		return err
 	}
 	branch := strings.TrimPrefix(strings.TrimSpace(string(out)), "refs/heads/")
-	return fault.New(fault.NotFound, "branch %s was not found in project %s: its HEAD names this branch, and there is no commit yet", cmp.Or(branch, "HEAD"), r.Project)
+	return fault.New(
+		fault.NotFound,
+		"branch %s was not found in project %s: its HEAD names this branch, and there is no commit yet",
+		cmp.Or(branch, "HEAD"),
+		r.Project,
+	)
 }
 
 // refCandidates are what a name may mean, in order; git prints a branch whose name is also that of a tag as heads/NAME.
@@ -231,9 +271,17 @@ func (r Repo) Default(ctx context.Context) (string, error) {
 // MergeBase returns the common parent of two commits. Unrelated histories are a
 // fault of kind Exists (a conflict).
 func (r Repo) MergeBase(ctx context.Context, a, b string) (string, error) {
-	out, err := r.Git.Output(ctx, gitcmd.Call{Dir: r.Dir, Args: []string{"merge-base", a, b}})
+	out, err := r.Git.Output(ctx, gitcmd.Call{
+		Dir:  r.Dir,
+		Args: []string{"merge-base", a, b},
+	})
 	if code, ran := gitcmd.ExitCode(err); ran && code == 1 {
-		return "", fault.Wrap(fault.Exists, err, "the two references have no common ancestor in project %s", r.Project)
+		return "", fault.Wrap(
+			fault.Exists,
+			err,
+			"the two references have no common ancestor in project %s",
+			r.Project,
+		)
 	}
 	if err != nil {
 		return "", err
@@ -276,7 +324,13 @@ func (r Repo) Since(ctx context.Context, ref1, ref2 string) (tip, base string, e
 
 // Committed is when a commit was committed, in seconds since the epoch.
 func (r Repo) Committed(ctx context.Context, hash string) (int64, error) {
-	out, err := r.Git.Output(ctx, gitcmd.Call{Dir: r.Dir, Args: []string{"cat-file", "commit", hash}})
+	out, err := r.Git.Output(
+		ctx,
+		gitcmd.Call{
+			Dir:  r.Dir,
+			Args: []string{"cat-file", "commit", hash},
+		},
+	)
 	if err != nil {
 		return 0, err
 	}

@@ -74,7 +74,13 @@ func (l *Lister) Walk(ctx context.Context, r Repo, q Query, turn *turns.Turn,
 		boundary := readShallow(r.Dir)
 		for range workers {
 			group.Go(func() error {
-				d := &counts.Differ{Git: r.Git, Dir: r.Dir, Options: q.countOptions(), Boundary: boundary, Files: q.Files}
+				d := &counts.Differ{
+					Git:      r.Git,
+					Dir:      r.Dir,
+					Options:  q.countOptions(),
+					Boundary: boundary,
+					Files:    q.Files,
+				}
 				defer d.Close()
 				for j := range work {
 					j.done <- l.countRun(ctx, d, j.run)
@@ -114,7 +120,11 @@ func (l *Lister) Walk(ctx context.Context, r Repo, q Query, turn *turns.Turn,
 }
 
 // receiveYielding receives from a channel. While nothing comes, others may have the turn's place.
-func receiveYielding[T any](ctx context.Context, turn *turns.Turn, ch <-chan T) (v T, ok bool, err error) {
+func receiveYielding[T any](
+	ctx context.Context,
+	turn *turns.Turn,
+	ch <-chan T,
+) (v T, ok bool, err error) {
 	for {
 		select {
 		case v, ok = <-ch:
@@ -185,13 +195,25 @@ func (l *Lister) Count(ctx context.Context, r Repo, renames bool, turn *turns.Tu
 	if q.View, err = r.View(ctx); err != nil {
 		return res, err
 	}
-	d := &counts.Differ{Git: r.Git, Dir: r.Dir, Options: q.countOptions(), Boundary: readShallow(r.Dir)}
+	d := &counts.Differ{
+		Git:      r.Git,
+		Dir:      r.Dir,
+		Options:  q.countOptions(),
+		Boundary: readShallow(r.Dir),
+	}
 	defer d.Close()
 	open, err := r.readableRefArgs(ctx)
 	if err != nil {
 		return res, err
 	}
-	p, err := r.Git.Start(ctx, gitcmd.Call{Dir: r.Dir, Args: append([]string{"rev-list"}, open...), Background: true})
+	p, err := r.Git.Start(
+		ctx,
+		gitcmd.Call{
+			Dir:        r.Dir,
+			Args:       append([]string{"rev-list"}, open...),
+			Background: true,
+		},
+	)
 	if err != nil {
 		return res, err
 	}
@@ -209,7 +231,9 @@ func (l *Lister) Count(ctx context.Context, r Repo, renames bool, turn *turns.Tu
 		if err := l.Counts.Fill(ctx, d.Options, d, run); err != nil {
 			return res, err
 		}
-		if err := res.takeRun(&q, run, func([]commit.Commit) error { return nil }); err != nil {
+		if err := res.takeRun(&q, run, func([]commit.Commit) error {
+			return nil
+		}); err != nil {
 			return res, err
 		}
 		progress(res.Commits)

@@ -81,7 +81,9 @@ const blockSize = 64 << 10
 var blocks = sync.Pool{New: func() any { b := make([]byte, blockSize); return &b }}
 
 // Close leaves the answer. When its last reader leaves, its making ends.
-func (h *Handle) Close() { h.once.Do(func() { h.entry.cache.leave(h.entry) }) }
+func (h *Handle) Close() {
+	h.once.Do(func() { h.entry.cache.leave(h.entry) })
+}
 
 // Share is what the caller who started the answer gave to Get.
 func (h *Handle) Share() any { return h.entry.share }

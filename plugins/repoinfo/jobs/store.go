@@ -65,7 +65,9 @@ type entry struct {
 	err     error
 }
 
-func (e *entry) size() int64 { return e.onDisk + int64(len(e.tail)) }
+func (e *entry) size() int64 {
+	return e.onDisk + int64(len(e.tail))
+}
 
 // maxKept bounds open files, whatever their size.
 const maxKept = 512
@@ -101,7 +103,9 @@ func (c *Store) Close() {
 }
 
 // BeforeClose makes Close call a function that writes values, when no job runs any more.
-func (c *Store) BeforeClose(flush func()) { c.flush = append(c.flush, flush) }
+func (c *Store) BeforeClose(flush func()) {
+	c.flush = append(c.flush, flush)
+}
 
 // create makes a file that lives as long as it is open.
 func (c *Store) create() (*os.File, error) {
@@ -133,7 +137,12 @@ func (c *Store) Get(key string, share any, p Producer) *Handle {
 
 func (c *Store) start(key string, share any, p Producer) *entry {
 	ctx, cancel := context.WithCancel(c.ctx)
-	e := &entry{key: key, share: share, cache: c, cancel: cancel}
+	e := &entry{
+		key:    key,
+		share:  share,
+		cache:  c,
+		cancel: cancel,
+	}
 	c.entries[key] = e
 	c.makers.Go(func() {
 		defer cancel()

@@ -46,7 +46,13 @@ func (c *Store) WriteValues(values []Value) {
 		return c.table.Update(func(tx *bbolt.Tx) error { return putValues(tx, values) })
 	})
 	if err != nil {
-		c.log.Warn("values could not be written and will be made again", "file", c.table.Path(), "error", err)
+		c.log.Warn(
+			"values could not be written and will be made again",
+			"file",
+			c.table.Path(),
+			"error",
+			err,
+		)
 	}
 }
 
@@ -77,7 +83,11 @@ func (c *Store) Secret(name string, random func() []byte) []byte {
 		}
 	})
 	if !known {
-		c.WriteValues([]Value{{Bucket: secrets, Key: []byte(name), Value: secret}})
+		c.WriteValues([]Value{{
+			Bucket: secrets,
+			Key:    []byte(name),
+			Value:  secret,
+		}})
 	}
 	return secret
 }
@@ -92,7 +102,13 @@ func openTable(dir string, log *slog.Logger) *bbolt.DB {
 		db, err = openFile(path)
 	}
 	if errors.Is(err, errDamaged) {
-		log.Warn("the line counts are damaged and will be counted again", "file", path, "error", err)
+		log.Warn(
+			"the line counts are damaged and will be counted again",
+			"file",
+			path,
+			"error",
+			err,
+		)
 		if err = os.Remove(path); err == nil || errors.Is(err, os.ErrNotExist) {
 			db, err = openFile(path)
 		}
@@ -126,7 +142,11 @@ func openFile(path string) (db *bbolt.DB, err error) {
 	}
 	err = safely(func() (err error) { // a panic leaves the file open, but the caller removes it
 		db, err = bbolt.Open(path, 0o600,
-			&bbolt.Options{Timeout: 10 * time.Second, NoFreelistSync: true, FreelistType: bbolt.FreelistMapType})
+			&bbolt.Options{
+				Timeout:        10 * time.Second,
+				NoFreelistSync: true,
+				FreelistType:   bbolt.FreelistMapType,
+			})
 		return err
 	})
 	if err != nil && !errors.Is(err, os.ErrPermission) && !errors.Is(err, bbolterrors.ErrTimeout) {

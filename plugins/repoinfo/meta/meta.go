@@ -32,13 +32,25 @@ func Read(ctx context.Context, r history.Repo, commit string) (map[string]any, e
 		if o.Size > MaxBytes {
 			return nil, tooLong(Files[i])
 		}
-		text, err := r.Git.Output(ctx, gitcmd.Call{Dir: r.Dir, Args: []string{"cat-file", "blob", o.Hash}})
+		text, err := r.Git.Output(
+			ctx,
+			gitcmd.Call{
+				Dir:  r.Dir,
+				Args: []string{"cat-file", "blob", o.Hash},
+			},
+		)
 		if err != nil {
 			return nil, err
 		}
 		return Parse(Files[i], text)
 	}
-	return nil, fault.New(fault.NotFound, "project %s has neither %s nor %s", r.Project, Files[0], Files[1])
+	return nil, fault.New(
+		fault.NotFound,
+		"project %s has neither %s nor %s",
+		r.Project,
+		Files[0],
+		Files[1],
+	)
 }
 
 // Bounds of one file. Aliases count each time they are used.
@@ -59,13 +71,20 @@ func Parse(name string, text []byte) (map[string]any, error) {
 		return nil, tooLong(name)
 	}
 	unreadable := func(err error) error {
-		return &fault.Error{Kind: fault.Malformed, Path: name, Text: "the file is no YAML: " + err.Error(), Cause: err}
+		return &fault.Error{
+			Kind:  fault.Malformed,
+			Path:  name,
+			Text:  "the file is no YAML: " + err.Error(),
+			Cause: err,
+		}
 	}
 	var doc yaml.Node
 	if err := yaml.Unmarshal(text, &doc); err != nil {
 		return nil, unreadable(err)
 	}
-	if doc.Kind != yaml.DocumentNode || len(doc.Content) != 1 || doc.Content[0].Kind != yaml.MappingNode {
+	if doc.Kind != yaml.DocumentNode ||
+		len(doc.Content) != 1 ||
+		doc.Content[0].Kind != yaml.MappingNode {
 		return nil, fault.At(fault.Malformed, name, "the file holds no mapping at its top")
 	}
 	c := checker{file: name, sizes: map[*yaml.Node]int{}}

@@ -127,7 +127,11 @@ func parseTerm(text string) (t term, err error) {
 	fields := strings.Fields(text)
 	for len(fields) > 2 {
 		mark, day := fields[len(fields)-2], fields[len(fields)-1]
-		to := map[string]*int64{"<": &t.until, "until": &t.until, "from": &t.from}[mark]
+		to := map[string]*int64{
+			"<":     &t.until,
+			"until": &t.until,
+			"from":  &t.from,
+		}[mark]
 		if to == nil {
 			break
 		}

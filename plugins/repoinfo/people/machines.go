@@ -17,13 +17,24 @@ const maxPatterns = 1000
 // NewMachines checks patterns. An error is a fault.Invalid of the field machines.
 func NewMachines(patterns []string) (Machines, error) {
 	if len(patterns) > maxPatterns {
-		return nil, fault.At(fault.Invalid, "machines", "there are %d patterns; at most %d are allowed", len(patterns), maxPatterns)
+		return nil, fault.At(
+			fault.Invalid,
+			"machines",
+			"there are %d patterns; at most %d are allowed",
+			len(patterns),
+			maxPatterns,
+		)
 	}
 	m := make(Machines, 0, len(patterns))
 	for _, p := range patterns {
 		text := strings.ToLower(strings.TrimSpace(p))
 		if strings.Trim(text, "*@") == "" {
-			return nil, fault.At(fault.Invalid, "machines", "the pattern %q would make everybody a machine: write a part of a name or address", p)
+			return nil, fault.At(
+				fault.Invalid,
+				"machines",
+				"the pattern %q would make everybody a machine: write a part of a name or address",
+				p,
+			)
 		}
 		m = append(m, literalPattern(text))
 	}

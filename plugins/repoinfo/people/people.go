@@ -49,8 +49,11 @@ func digestText(text []byte) string {
 
 // New reads the site-wide files; empty paths are none.
 func New(mailmap, affiliationsFile string) (*Directory, error) {
-	d := &Directory{mailmap: mailmap, affiliations: affiliations{emails: map[string][]term{},
-		domains: map[string][]term{}}}
+	d := &Directory{
+		mailmap: mailmap,
+		affiliations: affiliations{emails: map[string][]term{},
+			domains: map[string][]term{}},
+	}
 	if mailmap != "" {
 		if _, err := os.Stat(mailmap); err != nil {
 			return nil, fault.At(fault.Invalid, "mailmap", "the file cannot be read: %v", err)
@@ -84,9 +87,18 @@ const maxSeen = 200_000
 // Names uses the .mailmap in the tree of a commit and the site-wide one, which wins. git
 // itself reads them.
 func (d *Directory) Names(ctx context.Context, r history.Repo, commit string) (*Names, error) {
-	n := &Names{ctx: ctx, git: r.Git, seen: map[string]Person{}, call: gitcmd.Call{Dir: r.Dir, Input: true,
-		Args: []string{"check-mailmap", "--stdin"}, Config: []string{"mailmap.blob=" + commit + ":.mailmap",
-			"mailmap.file=" + d.mailmap}}}
+	n := &Names{
+		ctx:  ctx,
+		git:  r.Git,
+		seen: map[string]Person{},
+		call: gitcmd.Call{
+			Dir:   r.Dir,
+			Input: true,
+			Args:  []string{"check-mailmap", "--stdin"},
+			Config: []string{"mailmap.blob=" + commit + ":.mailmap",
+				"mailmap.file=" + d.mailmap},
+		},
+	}
 	if d.mailmap == "" {
 		out, err := r.Git.Output(ctx, gitcmd.Call{Dir: r.Dir,
 			Args: []string{"ls-tree", "--name-only", commit, "--", ".mailmap"}})

@@ -31,11 +31,19 @@ func Find(
 	ours, theirs, view string,
 	turn *turns.Turn,
 ) (*Found, error) {
-	mine, err := changes(ctx, l, r, history.Query{Tip: ours, Base: theirs, View: view}, turn)
+	mine, err := changes(ctx, l, r, history.Query{
+		Tip:  ours,
+		Base: theirs,
+		View: view,
+	}, turn)
 	if err != nil {
 		return nil, err
 	}
-	others, err := changes(ctx, l, r, history.Query{Tip: theirs, Base: ours, View: view}, turn)
+	others, err := changes(ctx, l, r, history.Query{
+		Tip:  theirs,
+		Base: ours,
+		View: view,
+	}, turn)
 	if err != nil {
 		return nil, err
 	}

@@ -163,7 +163,11 @@ func (p *patcher) differences(
 	take func(i int, id string),
 ) error {
 	args := []string{"diff-tree", "--stdin", "--always", "-r", "--root", "--no-renames", "--ignore-submodules=none"}
-	call := gitcmd.Call{Dir: p.repo.Dir, Args: append(args, format...), Stdin: strings.Join(hashes, "\n") + "\n"}
+	call := gitcmd.Call{
+		Dir:   p.repo.Dir,
+		Args:  append(args, format...),
+		Stdin: strings.Join(hashes, "\n") + "\n",
+	}
 	git, err := p.repo.Git.Start(p.ctx, call)
 	if err != nil {
 		return err

@@ -54,7 +54,9 @@ func Project(name string) error {
 
 // Path checks a path inside a repository, as git stores it.
 func Path(path string) error {
-	bad := func(why string) error { return fault.At(fault.Invalid, "path", "the path %s", why) }
+	bad := func(why string) error {
+		return fault.At(fault.Invalid, "path", "the path %s", why)
+	}
 	switch {
 	case path == "":
 		return bad("is empty")
@@ -78,7 +80,12 @@ func Path(path string) error {
 // expression gets through. parameter is named in the error.
 func Ref(parameter, name string) error {
 	bad := func(why string) error {
-		return fault.At(fault.Invalid, parameter, "the reference %s: give a branch, a tag or a commit hash", why)
+		return fault.At(
+			fault.Invalid,
+			parameter,
+			"the reference %s: give a branch, a tag or a commit hash",
+			why,
+		)
 	}
 	switch {
 	case name == "":
@@ -93,7 +100,9 @@ func Ref(parameter, name string) error {
 		return bad("holds \"@{\" or is \"@\"")
 	case strings.ContainsAny(name, " ~^:?*[\\"):
 		return bad("holds a blank or one of the characters ~ ^ : ? * [ \\")
-	case strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == 0x7f || r == unicode.ReplacementChar }):
+	case strings.ContainsFunc(name, func(r rune) bool {
+		return r < ' ' || r == 0x7f || r == unicode.ReplacementChar
+	}):
 		return bad("holds a control character or is not UTF-8")
 	case strings.HasSuffix(name, "."):
 		return bad("ends in \".\"")

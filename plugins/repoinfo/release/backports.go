@@ -78,7 +78,11 @@ type missedFinder struct {
 // findMissed returns the reasons for which commits should be backported, by hash. The list is that of commits that the
 // branch does not have; those with Same are there under another hash, and those with Undone are given up.
 func findMissed(list []report.Commit, facts branchFacts) map[string][]Reason {
-	f := &missedFinder{branchFacts: facts, listed: map[string]*report.Commit{}, missed: map[string][]Reason{}}
+	f := &missedFinder{
+		branchFacts: facts,
+		listed:      map[string]*report.Commit{},
+		missed:      map[string][]Reason{},
+	}
 	for i := range list {
 		f.listed[list[i].Hash] = &list[i]
 	}
@@ -109,8 +113,15 @@ func (f *missedFinder) reasonsFor(c *report.Commit) (reasons []Reason) {
 		if as, present := f.findPresent(hash); present {
 			reasons = append(reasons, f.newReason(FixesPresent, "fixes", hash, as, fix.Subject))
 		} else if f.missed[hash] != nil {
-			text := fmt.Sprintf("fixes %s, which is a missed backport too", describeCommit(hash, f.subjectOf(hash)))
-			reasons = append(reasons, Reason{Kind: FixesMissed, Commit: hash, Text: text})
+			text := fmt.Sprintf(
+				"fixes %s, which is a missed backport too",
+				describeCommit(hash, f.subjectOf(hash)),
+			)
+			reasons = append(reasons, Reason{
+				Kind:   FixesMissed,
+				Commit: hash,
+				Text:   text,
+			})
 		}
 	}
 	if hash := f.full[c.Reverts]; hash != "" {
@@ -121,7 +132,11 @@ func (f *missedFinder) reasonsFor(c *report.Commit) (reasons []Reason) {
 	for _, id := range c.ChangeIDs {
 		for _, change := range f.open[id] {
 			text := fmt.Sprintf("change %d with its Change-Id is open on %s", change.Number, f.name)
-			reasons = append(reasons, Reason{Kind: ChangeIsOpen, Change: change.Number, Text: text})
+			reasons = append(reasons, Reason{
+				Kind:   ChangeIsOpen,
+				Change: change.Number,
+				Text:   text,
+			})
 		}
 	}
 	return reasons
@@ -143,7 +158,12 @@ func (f *missedFinder) findPresent(hash string) (as string, present bool) {
 
 // newReason is one that a commit of the branch gives.
 func (f *missedFinder) newReason(kind, verb, hash, as, subject string) Reason {
-	text := fmt.Sprintf("%s %s, which %s has", verb, describeCommit(hash, cmp.Or(f.subjectOf(hash), subject)), f.name)
+	text := fmt.Sprintf(
+		"%s %s, which %s has",
+		verb,
+		describeCommit(hash, cmp.Or(f.subjectOf(hash), subject)),
+		f.name,
+	)
 	if as != "" {
 		text += " as " + shortenHash(as)
 	}
@@ -189,15 +209,29 @@ func namedHashes(l *report.Listed) []string {
 }
 
 // newProjectBackports puts the missed backports of a project together.
-func newProjectBackports(l *report.Listed, facts branchFacts, links Links, review string) ProjectBackports {
-	p := ProjectBackports{Project: l.Project, Tip: l.Tip, Base: l.Base, Missed: []Missed{}, Review: review}
+func newProjectBackports(
+	l *report.Listed,
+	facts branchFacts,
+	links Links,
+	review string,
+) ProjectBackports {
+	p := ProjectBackports{
+		Project: l.Project,
+		Tip:     l.Tip,
+		Base:    l.Base,
+		Missed:  []Missed{},
+		Review:  review,
+	}
 	reasons := findMissed(l.Commits, facts)
 	for i := range l.Commits {
 		c := &l.Commits[i]
 		if reasons[c.Hash] == nil {
 			continue
 		}
-		m := Missed{Entry: links.newEntry(l.Project, c), Reasons: reasons[c.Hash]}
+		m := Missed{
+			Entry:   links.newEntry(l.Project, c),
+			Reasons: reasons[c.Hash],
+		}
 		for j := range m.Reasons {
 			r := &m.Reasons[j]
 			r.URL = links.commitURL(l.Project, r.Commit)

@@ -75,7 +75,12 @@ type sideCounts struct {
 // countSide adds the commits of one release up.
 func countSide(r *report.Report, listed map[string]*report.Listed) *sideCounts {
 	s := &sideCounts{
-		Side:          Side{Ref: r.Ref1, Before: r.Ref2, Projects: r.Compared, Uncompared: r.Uncompared},
+		Side: Side{
+			Ref:        r.Ref1,
+			Before:     r.Ref2,
+			Projects:   r.Compared,
+			Uncompared: r.Uncompared,
+		},
 		people:        map[string]*Share{},
 		organizations: map[string]int{},
 		byAuthor:      map[string]int{},
@@ -181,8 +186,12 @@ func compareSides(later, earlier *sideCounts, failed []report.Failed, limit int)
 	onlyLater := func(_ string, s *Share) bool { return s.Commits[1] == 0 }
 	onlyEarlier := func(_ string, s *Share) bool { return s.Commits[0] == 0 }
 	c.People = cut("people", everybody, func(string, *Share) bool { return true })
-	c.Organizations = cut("organizations", organizations, func(string, *Share) bool { return true })
-	c.Newcomers = cut("newcomers", everybody, func(key string, _ *Share) bool { return later.fresh[key] })
+	c.Organizations = cut("organizations", organizations, func(string, *Share) bool {
+		return true
+	})
+	c.Newcomers = cut("newcomers", everybody, func(key string, _ *Share) bool {
+		return later.fresh[key]
+	})
 	c.Lost = cut("lost", everybody, onlyEarlier)
 	c.NewOrganizations = cut("new_organizations", organizations, onlyLater)
 	c.LostOrganizations = cut("lost_organizations", organizations, onlyEarlier)
@@ -193,7 +202,10 @@ func compareSides(later, earlier *sideCounts, failed []report.Failed, limit int)
 func sharesOf(commits map[string]int) map[string]*Share {
 	shares := map[string]*Share{}
 	for name, n := range commits {
-		shares[name] = &Share{Person: Person{Name: name}, Commits: [2]int{n, 0}}
+		shares[name] = &Share{
+			Person:  Person{Name: name},
+			Commits: [2]int{n, 0},
+		}
 	}
 	return shares
 }

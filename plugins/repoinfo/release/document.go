@@ -238,4 +238,6 @@ func (d *document) html(w io.Writer) error {
 func (s section) IsTable() bool { return s.Columns != nil }
 
 // IsNumber reports whether a column of a table is one of numbers.
-func (s section) IsNumber(i int) bool { return i < len(s.Columns) && s.Columns[i].Right }
+func (s section) IsNumber(i int) bool {
+	return i < len(s.Columns) && s.Columns[i].Right
+}

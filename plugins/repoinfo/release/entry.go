@@ -38,7 +38,12 @@ func expandLink(address, project, name, value string) string {
 	for i := range parts {
 		parts[i] = escapePart(parts[i])
 	}
-	return strings.NewReplacer("{project}", strings.Join(parts, "/"), name, escapePart(value)).Replace(address)
+	return strings.NewReplacer(
+		"{project}",
+		strings.Join(parts, "/"),
+		name,
+		escapePart(value),
+	).Replace(address)
 }
 
 // escapePart escapes a value for a path and for a query.
@@ -79,7 +84,9 @@ func (e Entry) By() string {
 	return strings.Join(names, ", ")
 }
 
-func shortenHash(hash string) string { return hash[:min(len(hash), 12)] }
+func shortenHash(hash string) string {
+	return hash[:min(len(hash), 12)]
+}
 
 // newPerson is what is shown of an author.
 func newPerson(a report.Author) Person {

@@ -16,43 +16,65 @@ import (
 func (n *News) Text() string { return n.document().text() }
 
 // Markdown writes the answer as Markdown.
-func (n *News) Markdown(w io.Writer) error { return n.document().markdown(w) }
+func (n *News) Markdown(w io.Writer) error {
+	return n.document().markdown(w)
+}
 
 // HTML writes the answer as one self-contained page.
-func (n *News) HTML(w io.Writer) error { return n.document().html(w) }
+func (n *News) HTML(w io.Writer) error {
+	return n.document().html(w)
+}
 
 // Text lays the answer out for a terminal.
 func (b *Backports) Text() string { return b.document().text() }
 
 // Markdown writes the answer as Markdown.
-func (b *Backports) Markdown(w io.Writer) error { return b.document().markdown(w) }
+func (b *Backports) Markdown(w io.Writer) error {
+	return b.document().markdown(w)
+}
 
 // HTML writes the answer as one self-contained page.
-func (b *Backports) HTML(w io.Writer) error { return b.document().html(w) }
+func (b *Backports) HTML(w io.Writer) error {
+	return b.document().html(w)
+}
 
 // Text lays the answer out for a terminal.
 func (n *Notes) Text() string { return n.document().text() }
 
 // Markdown writes the answer as Markdown.
-func (n *Notes) Markdown(w io.Writer) error { return n.document().markdown(w) }
+func (n *Notes) Markdown(w io.Writer) error {
+	return n.document().markdown(w)
+}
 
 // HTML writes the answer as one self-contained page.
-func (n *Notes) HTML(w io.Writer) error { return n.document().html(w) }
+func (n *Notes) HTML(w io.Writer) error {
+	return n.document().html(w)
+}
 
 // Text lays the answer out for a terminal.
-func (c *Comparison) Text() string { return c.document().text() }
+func (c *Comparison) Text() string {
+	return c.document().text()
+}
 
 // Markdown writes the answer as Markdown.
-func (c *Comparison) Markdown(w io.Writer) error { return c.document().markdown(w) }
+func (c *Comparison) Markdown(w io.Writer) error {
+	return c.document().markdown(w)
+}
 
 // HTML writes the answer as one self-contained page.
-func (c *Comparison) HTML(w io.Writer) error { return c.document().html(w) }
+func (c *Comparison) HTML(w io.Writer) error {
+	return c.document().html(w)
+}
 
 // nameRef is how a reference is named that may be absent.
-func nameRef(ref string) string { return cmp.Or(ref, "the default branch") }
+func nameRef(ref string) string {
+	return cmp.Or(ref, "the default branch")
+}
 
 // commitCell is a commit with its link.
-func (e Entry) commitCell() cell { return cell{Text: e.Short(), URL: e.URL} }
+func (e Entry) commitCell() cell {
+	return cell{Text: e.Short(), URL: e.URL}
+}
 
 func (n *News) document() *document {
 	d := &document{
@@ -64,7 +86,10 @@ func (n *News) document() *document {
 		},
 	}
 	if n.LeftOut > 0 {
-		d.Notes = append(d.Notes, fmt.Sprintf("%d commits are left out: %s has the same changes.", n.LeftOut, n.Ref2))
+		d.Notes = append(
+			d.Notes,
+			fmt.Sprintf("%d commits are left out: %s has the same changes.", n.LeftOut, n.Ref2),
+		)
 	}
 	if n.Uncompared > 0 {
 		d.Notes = append(d.Notes, describeUncompared(n.Uncompared))
@@ -111,7 +136,10 @@ func (b *Backports) document() *document {
 	}
 	for _, p := range b.Projects {
 		if p.Review != reviewAsked {
-			d.Notes = append(d.Notes, fmt.Sprintf("%s: the review server was %s.", p.Project, p.Review))
+			d.Notes = append(
+				d.Notes,
+				fmt.Sprintf("%s: the review server was %s.", p.Project, p.Review),
+			)
 		}
 		s := section{
 			Title:   p.Project,
@@ -143,10 +171,16 @@ func (n *Notes) document() *document {
 		},
 	}
 	if n.LeftOut > 0 {
-		d.Notes = append(d.Notes, fmt.Sprintf("%d commits are left out: %s has the same changes.", n.LeftOut, n.Ref2))
+		d.Notes = append(
+			d.Notes,
+			fmt.Sprintf("%d commits are left out: %s has the same changes.", n.LeftOut, n.Ref2),
+		)
 	}
 	if n.Reverted > 0 {
-		text := fmt.Sprintf("%d commits are left out: they were reverted, or they revert.", n.Reverted)
+		text := fmt.Sprintf(
+			"%d commits are left out: they were reverted, or they revert.",
+			n.Reverted,
+		)
 		d.Notes = append(d.Notes, text)
 	}
 	withProject := n.GroupedBy != GroupByProject && len(n.Projects) > 1
@@ -163,7 +197,10 @@ func (n *Notes) document() *document {
 	}
 	firsts := section{Title: "First contributions"}
 	for _, f := range n.First {
-		row := []cell{{Text: f.Name + ":"}, {Text: f.Entry.Subject}, {Text: f.Entry.Short(), URL: f.Entry.URL}}
+		row := []cell{{Text: f.Name + ":"}, {Text: f.Entry.Subject}, {
+			Text: f.Entry.Short(),
+			URL:  f.Entry.URL,
+		}}
 		firsts.Rows = append(firsts.Rows, row)
 	}
 	d.Sections = append(d.Sections, machines, firsts, n.peopleSection(), failedSection(n.Failed))
@@ -178,7 +215,10 @@ func (e Entry) noteRow(withProject bool) []cell {
 	}
 	row = append(row, cell{Text: e.Subject}, e.commitCell())
 	if e.ChangeURL != "" {
-		row = append(row, cell{Text: "review", URL: e.ChangeURL})
+		row = append(row, cell{
+			Text: "review",
+			URL:  e.ChangeURL,
+		})
 	}
 	return append(row, cell{Text: "by " + e.By()})
 }
@@ -212,13 +252,17 @@ func (c *Comparison) document() *document {
 		number("Projects", func(s *Side) int { return s.Projects }),
 		number("Commits", func(s *Side) int { return s.Commits }),
 		number("of them by programs", func(s *Side) int { return s.MachineCommits }),
-		number("Left out: the release before has them", func(s *Side) int { return s.Picked }),
+		number("Left out: the release before has them", func(s *Side) int {
+			return s.Picked
+		}),
 		number("People", func(s *Side) int { return s.People }),
 		number("Organizations", func(s *Side) int { return s.Organizations }),
 		number("Newcomers", func(s *Side) int { return s.Newcomers }),
 		number("Bus factor", func(s *Side) int { return s.BusFactor }),
 		number("Elephant factor", func(s *Side) int { return s.ElephantFactor }),
-		number("Commits by people without organization", func(s *Side) int { return s.UnaffiliatedCommits }),
+		number("Commits by people without organization", func(s *Side) int {
+			return s.UnaffiliatedCommits
+		}),
 		rowOf("First commit", formatDay(later.First), formatDay(earlier.First)),
 		rowOf("Last commit", formatDay(later.Last), formatDay(earlier.Last)),
 	}
@@ -230,13 +274,19 @@ func (c *Comparison) document() *document {
 		}
 		for _, share := range l.shares {
 			counts := share.Commits
-			s.Rows = append(s.Rows, rowOf(share.label(), strconv.Itoa(counts[0]), strconv.Itoa(counts[1])))
+			s.Rows = append(
+				s.Rows,
+				rowOf(share.label(), strconv.Itoa(counts[0]), strconv.Itoa(counts[1])),
+			)
 		}
 		d.Sections = append(d.Sections, s)
 	}
 	meaning := section{Title: "Definitions"}
 	for _, name := range []string{"commits", "newcomers", "lost", "bus_factor", "elephant_factor"} {
-		meaning.Rows = append(meaning.Rows, rowOf(strings.ReplaceAll(name, "_", " ")+": "+c.Definitions[name]))
+		meaning.Rows = append(
+			meaning.Rows,
+			rowOf(strings.ReplaceAll(name, "_", " ")+": "+c.Definitions[name]),
+		)
 	}
 	d.Sections = append(d.Sections, meaning, failedSection(c.Failed))
 	return d
@@ -392,7 +442,10 @@ func (c *Comparison) CSV(w io.Writer) error {
 	for _, l := range c.lists() {
 		for _, s := range l.shares {
 			counts := []string{strconv.Itoa(s.Commits[0]), strconv.Itoa(s.Commits[1])}
-			rows = append(rows, append([]string{l.name, s.Name, s.Email, s.Organization}, counts...))
+			rows = append(
+				rows,
+				append([]string{l.name, s.Name, s.Email, s.Organization}, counts...),
+			)
 		}
 	}
 	return writeTable(w, append(rows, failedRows(c.Failed, len(rows[0]))...))

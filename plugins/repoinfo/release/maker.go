@@ -113,7 +113,11 @@ func (m *Maker) Plan(ctx context.Context, q Question) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Plan{Question: q, parts: []*report.Plan{first}, links: m.Links}
+	p := &Plan{
+		Question: q,
+		parts:    []*report.Plan{first},
+		links:    m.Links,
+	}
 	switch q.Kind {
 	case AskBackports:
 		p.open, err = m.askOpenChanges(ctx, first, q.Request.Ref2)
@@ -142,7 +146,9 @@ func (m *Maker) planEarlier(ctx context.Context, p *Plan) error {
 		}
 	}
 	for _, part := range []*report.Plan{later, earlier} {
-		part.Spans = slices.DeleteFunc(part.Spans, func(s report.Span) bool { return !inBoth(s) })
+		part.Spans = slices.DeleteFunc(part.Spans, func(s report.Span) bool {
+			return !inBoth(s)
+		})
 		part.Failed = failed
 	}
 	tips := map[string]string{}
@@ -161,7 +167,9 @@ func (m *Maker) planEarlier(ctx context.Context, p *Plan) error {
 }
 
 func hasProject(spans []report.Span, project string) bool {
-	return slices.ContainsFunc(spans, func(s report.Span) bool { return s.Project == project })
+	return slices.ContainsFunc(spans, func(s report.Span) bool {
+		return s.Project == project
+	})
 }
 
 // describeFailed names the first projects that failed.
@@ -177,7 +185,11 @@ func describeFailed(failed []report.Failed) string {
 const parallelReviews = 4
 
 // askOpenChanges asks the review server for the open changes of a branch. Where it fails the answer says so.
-func (m *Maker) askOpenChanges(ctx context.Context, plan *report.Plan, branch string) (map[string]openState, error) {
+func (m *Maker) askOpenChanges(
+	ctx context.Context,
+	plan *report.Plan,
+	branch string,
+) (map[string]openState, error) {
 	states := map[string]openState{}
 	var mu sync.Mutex
 	group, ctx := errgroup.WithContext(ctx)
@@ -192,7 +204,10 @@ func (m *Maker) askOpenChanges(ctx context.Context, plan *report.Plan, branch st
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
-			state := openState{Review: reviewAsked, Changes: changes}
+			state := openState{
+				Review:  reviewAsked,
+				Changes: changes,
+			}
 			if err != nil {
 				state.Review = "failed: " + fault.All(err)[0].Text
 			}
@@ -253,7 +268,12 @@ func compareRead(
 			failed = append(failed, f)
 		}
 	}
-	return compareSides(countSide(later, listedLater), countSide(earlier, listedEarlier), failed, limit)
+	return compareSides(
+		countSide(later, listedLater),
+		countSide(earlier, listedEarlier),
+		failed,
+		limit,
+	)
 }
 
 // findBackports finds the missed backports of the projects that were listed.
@@ -264,7 +284,12 @@ func (m *Maker) findBackports(
 	listed map[string]*report.Listed,
 	turn func(project string) *turns.Turn,
 ) (*Backports, error) {
-	b := &Backports{Branch: p.Request.Ref2, From: p.Request.Ref1, Projects: []ProjectBackports{}, Failed: r.Failed}
+	b := &Backports{
+		Branch:   p.Request.Ref2,
+		From:     p.Request.Ref1,
+		Projects: []ProjectBackports{},
+		Failed:   r.Failed,
+	}
 	for _, s := range p.Spans() {
 		l := listed[s.Project]
 		if l == nil {
@@ -282,8 +307,17 @@ func (m *Maker) findBackports(
 }
 
 // readFacts asks git what the branch of one project has.
-func (m *Maker) readFacts(ctx context.Context, p *Plan, l *report.Listed, turn *turns.Turn) (branchFacts, error) {
-	facts := branchFacts{name: p.Request.Ref2, dropped: map[string]string{}, open: map[string][]OpenChange{}}
+func (m *Maker) readFacts(
+	ctx context.Context,
+	p *Plan,
+	l *report.Listed,
+	turn *turns.Turn,
+) (branchFacts, error) {
+	facts := branchFacts{
+		name:    p.Request.Ref2,
+		dropped: map[string]string{},
+		open:    map[string][]OpenChange{},
+	}
 	for _, change := range p.open[l.Project].Changes {
 		facts.open[change.ChangeID] = append(facts.open[change.ChangeID], change)
 	}

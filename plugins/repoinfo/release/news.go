@@ -38,10 +38,22 @@ type Picked struct {
 
 // newNews sorts the commits of a list by whether they are new.
 func newNews(r *report.Report, listed map[string]*report.Listed, links Links) *News {
-	n := &News{Ref1: r.Ref1, Ref2: r.Ref2, Uncompared: r.Uncompared, Projects: []ProjectNews{}, Failed: r.Failed}
+	n := &News{
+		Ref1:       r.Ref1,
+		Ref2:       r.Ref2,
+		Uncompared: r.Uncompared,
+		Projects:   []ProjectNews{},
+		Failed:     r.Failed,
+	}
 	for _, project := range slices.Sorted(maps.Keys(listed)) {
 		l := listed[project]
-		p := ProjectNews{Project: project, Tip: l.Tip, Base: l.Base, Commits: []Entry{}, LeftOut: []Picked{}}
+		p := ProjectNews{
+			Project: project,
+			Tip:     l.Tip,
+			Base:    l.Base,
+			Commits: []Entry{},
+			LeftOut: []Picked{},
+		}
 		for i := range l.Commits {
 			c := &l.Commits[i]
 			e := links.newEntry(project, c)

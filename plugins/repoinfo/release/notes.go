@@ -87,7 +87,11 @@ func newNotes(p *Plan, r *report.Report, listed map[string]*report.Listed) *Note
 	var notes []note
 	for _, project := range slices.Sorted(maps.Keys(listed)) {
 		l := listed[project]
-		n.Projects = append(n.Projects, ProjectSpan{Project: project, Tip: l.Tip, Base: l.Base})
+		n.Projects = append(n.Projects, ProjectSpan{
+			Project: project,
+			Tip:     l.Tip,
+			Base:    l.Base,
+		})
 		undoing := map[string]bool{}
 		for _, c := range l.Commits {
 			undoing[c.Undone] = true
@@ -100,7 +104,10 @@ func newNotes(p *Plan, r *report.Report, listed map[string]*report.Listed) *Note
 			case c.Undone != "" || undoing[c.Hash]:
 				n.Reverted++
 			default:
-				notes = append(notes, note{entry: p.links.newEntry(project, c), commit: c})
+				notes = append(notes, note{
+					entry:  p.links.newEntry(project, c),
+					commit: c,
+				})
 			}
 		}
 	}
@@ -142,11 +149,17 @@ func groupEntries(notes []note, by string) []Group {
 	groups := []Group{}
 	for _, key := range slices.Sorted(maps.Keys(entries)) {
 		if key != "" {
-			groups = append(groups, Group{Name: names[key], Entries: entries[key]})
+			groups = append(groups, Group{
+				Name:    names[key],
+				Entries: entries[key],
+			})
 		}
 	}
 	if rest := entries[""]; rest != nil {
-		groups = append(groups, Group{Name: otherGroup, Entries: rest})
+		groups = append(groups, Group{
+			Name:    otherGroup,
+			Entries: rest,
+		})
 	}
 	return groups
 }
@@ -190,13 +203,23 @@ func (n *Notes) addPeople(notes []note, r *report.Report) {
 		n.People = append(n.People, *c)
 	}
 	slices.SortFunc(n.People, func(x, y Contribution) int {
-		return cmp.Or(cmp.Compare(y.Commits, x.Commits), cmp.Compare(x.Name, y.Name), cmp.Compare(x.Email, y.Email))
+		return cmp.Or(
+			cmp.Compare(y.Commits, x.Commits),
+			cmp.Compare(x.Name, y.Name),
+			cmp.Compare(x.Email, y.Email),
+		)
 	})
 	n.Organizations = append(n.Organizations, slices.Sorted(maps.Keys(organizations))...)
 	for _, t := range r.Contributors.New {
 		key := cmp.Or(t.Email, t.Name)
 		if contributions[key] != nil {
-			n.First = append(n.First, FirstContribution{Person: contributions[key].Person, Entry: firsts[key]})
+			n.First = append(
+				n.First,
+				FirstContribution{
+					Person: contributions[key].Person,
+					Entry:  firsts[key],
+				},
+			)
 		}
 	}
 	slices.SortFunc(n.First, func(x, y FirstContribution) int {

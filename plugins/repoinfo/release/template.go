@@ -37,29 +37,65 @@ type Template struct {
 // Read reads a template by the name of its file.
 func (t Templates) Read(name string) (*Template, error) {
 	if t.Dir == "" {
-		return nil, fault.At(fault.Invalid, "template", "there are no templates: set templates in etc/repoinfo.yaml")
+		return nil, fault.At(
+			fault.Invalid,
+			"template",
+			"there are no templates: set templates in etc/repoinfo.yaml",
+		)
 	}
 	if strings.ContainsAny(name, `/\`) || strings.HasPrefix(name, ".") {
-		return nil, fault.At(fault.Invalid, "template", "Parameter template is the name of a file, without directories.")
+		return nil, fault.At(
+			fault.Invalid,
+			"template",
+			"Parameter template is the name of a file, without directories.",
+		)
 	}
 	root, err := os.OpenRoot(t.Dir) // a link out of the directory is not followed
 	if err != nil {
-		return nil, fault.Wrap(fault.Unavailable, err, "the directory of templates cannot be read: %v", err)
+		return nil, fault.Wrap(
+			fault.Unavailable,
+			err,
+			"the directory of templates cannot be read: %v",
+			err,
+		)
 	}
 	defer func() { _ = root.Close() }()
 	info, err := root.Stat(name)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fault.At(fault.NotFound, "template", "there is no template %s%s", name, listTemplates(root))
+		return nil, fault.At(
+			fault.NotFound,
+			"template",
+			"there is no template %s%s",
+			name,
+			listTemplates(root),
+		)
 	}
 	if err != nil {
-		return nil, fault.Wrap(fault.Unavailable, err, "the template %s cannot be read: %v", name, err)
+		return nil, fault.Wrap(
+			fault.Unavailable,
+			err,
+			"the template %s cannot be read: %v",
+			name,
+			err,
+		)
 	}
 	if !info.Mode().IsRegular() || info.Size() > maxTemplate {
-		return nil, fault.New(fault.Malformed, "the template %s is no file of at most %d KiB", name, maxTemplate>>10)
+		return nil, fault.New(
+			fault.Malformed,
+			"the template %s is no file of at most %d KiB",
+			name,
+			maxTemplate>>10,
+		)
 	}
 	text, err := root.ReadFile(name)
 	if err != nil {
-		return nil, fault.Wrap(fault.Unavailable, err, "the template %s cannot be read: %v", name, err)
+		return nil, fault.Wrap(
+			fault.Unavailable,
+			err,
+			"the template %s cannot be read: %v",
+			name,
+			err,
+		)
 	}
 	return &Template{name: name, text: string(text)}, nil
 }
@@ -91,14 +127,18 @@ func (t *Template) ContentType() string {
 }
 
 // Key is all that the template adds to what an answer depends on.
-func (t *Template) Key() string { return t.name + "\x00" + t.text }
+func (t *Template) Key() string {
+	return t.name + "\x00" + t.text
+}
 
 // functions are those that a template can call besides Go's own.
 var functions = map[string]any{
 	"day":      formatDay,
 	"short":    shortenHash,
 	"markdown": escapeMarkdown,
-	"join":     func(separator string, list []string) string { return strings.Join(list, separator) },
+	"join": func(separator string, list []string) string {
+		return strings.Join(list, separator)
+	},
 	"limit": func(n int, list []Entry) []Entry {
 		return slices.Clone(list[:min(max(n, 0), len(list))])
 	},

@@ -114,7 +114,13 @@ func (b *builder) countedLines(c *commit.Commit) commit.Lines {
 	return c.Lines
 }
 
-func (b *builder) addPerson(t *table, a Author, project, start string, when int64, lines commit.Lines) {
+func (b *builder) addPerson(
+	t *table,
+	a Author,
+	project, start string,
+	when int64,
+	lines commit.Lines,
+) {
 	e := t.getTotal(a.Key())
 	if e.Commits == 0 || when >= e.Last {
 		e.Name, e.Email = a.Name, a.Email
@@ -147,7 +153,12 @@ func (b *builder) justBefore(project string, c *commit.Commit, who []Author) {
 	}
 }
 
-func (b *builder) addTimeline(project, start string, c *commit.Commit, persons []string, lines commit.Lines) {
+func (b *builder) addTimeline(
+	project, start string,
+	c *commit.Commit,
+	persons []string,
+	lines commit.Lines,
+) {
 	if b.each == nil {
 		b.each = map[string]table{}
 	}
@@ -193,14 +204,22 @@ func (b *builder) addPaths(project string, c *commit.Commit, persons []string) e
 		e.addLines(b.committedAt(c), l)
 	}
 	for _, f := range c.Files {
-		l := commit.Lines{Insertions: f.Insertions, Deletions: f.Deletions}
+		l := commit.Lines{
+			Insertions: f.Insertions,
+			Deletions:  f.Deletions,
+		}
 		note(&b.files, f.Path, l)
 		for dir := path.Dir(f.Path); dir != "." && dir != "/"; dir = path.Dir(dir) {
 			note(&b.directories, dir+"/", l)
 		}
 	}
 	if len(b.files)+len(b.directories) > maxFiles {
-		return fault.New(fault.TooBig, "project %s has more than %d files and directories: give a path", project, maxFiles)
+		return fault.New(
+			fault.TooBig,
+			"project %s has more than %d files and directories: give a path",
+			project,
+			maxFiles,
+		)
 	}
 	return nil
 }

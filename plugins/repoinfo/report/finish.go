@@ -15,7 +15,9 @@ func (b *builder) finishReport(sections []string, limit int) (*Report, error) {
 	r.People, r.Employers = len(b.authors), len(b.organizations)
 	r.Sizes, r.Rests = map[string]int{}, map[string]*Total{}
 	slices.SortFunc(r.Failed, byProject)
-	list := func(member string, t table) []*Total { return r.shortenList(member, t.orderedTotals(), limit) }
+	list := func(member string, t table) []*Total {
+		return r.shortenList(member, t.orderedTotals(), limit)
+	}
 	for _, s := range sections {
 		switch s {
 		case Projects:
@@ -28,7 +30,10 @@ func (b *builder) finishReport(sections []string, limit int) (*Report, error) {
 			r.TimeZones = list("time_zones", b.zones)
 		case Contributing:
 			fresh, lost := b.contributorChanges()
-			r.Contributors = &Contributors{New: list("new", fresh), Lost: list("lost", lost)}
+			r.Contributors = &Contributors{
+				New:  list("new", fresh),
+				Lost: list("lost", lost),
+			}
 		case TimelineOf:
 			var err error
 			if r.Timeline, err = b.buildTimeline(); err != nil {
@@ -51,7 +56,14 @@ func (r *Report) shortenList(member string, all []*Total, limit int) []*Total {
 	}
 	rest := &Total{Name: fmt.Sprintf("(%d more)", len(all)-limit)}
 	for _, t := range all[limit:] {
-		rest.merge(&Total{Name: rest.Name, Commits: t.Commits, Insertions: t.Insertions, Deletions: t.Deletions, First: t.First, Last: t.Last})
+		rest.merge(&Total{
+			Name:       rest.Name,
+			Commits:    t.Commits,
+			Insertions: t.Insertions,
+			Deletions:  t.Deletions,
+			First:      t.First,
+			Last:       t.Last,
+		})
 	}
 	r.Rests[member] = rest
 	return all[:limit]

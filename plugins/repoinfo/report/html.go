@@ -13,12 +13,17 @@ import (
 //go:embed report.html
 var page string
 
-func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+func sortedKeys[V any](m map[string]V) []string {
+	return slices.Sorted(maps.Keys(m))
+}
 
 // HTML writes the report as one page that needs nothing else: no script, no other file.
 func (r *Report) HTML(w io.Writer) error {
-	t, err := template.New("report").Funcs(template.FuncMap{"day": formatDay, "add": func(a, b int) int { return a + b },
-		"mul": func(a, b int) int { return a * b }}).Parse(page)
+	t, err := template.New("report").Funcs(template.FuncMap{
+		"day": formatDay,
+		"add": func(a, b int) int { return a + b },
+		"mul": func(a, b int) int { return a * b },
+	}).Parse(page)
 	if err != nil {
 		return err
 	}
@@ -73,21 +78,45 @@ func (v view) Chart() *Chart {
 	for _, p := range points {
 		most = max(most, p.Commits)
 	}
-	c := &Chart{Width: chartLeft + chartWidth + chartRight, Height: chartTop + chartHeight + chartBottom, Left: chartLeft, Bottom: chartTop + chartHeight,
-		Right: chartLeft + chartWidth, Top: chartTop}
+	c := &Chart{
+		Width:  chartLeft + chartWidth + chartRight,
+		Height: chartTop + chartHeight + chartBottom,
+		Left:   chartLeft,
+		Bottom: chartTop + chartHeight,
+		Right:  chartLeft + chartWidth,
+		Top:    chartTop,
+	}
 	tick := niceStep(most)
 	scale := chartHeight / float64((most+tick-1)/tick*tick)
 	for value := 0; value < most+tick; value += tick {
-		c.Lines = append(c.Lines, Mark{At: c.Bottom - float64(value)*scale, Text: strconv.Itoa(value)})
+		c.Lines = append(
+			c.Lines,
+			Mark{
+				At:   c.Bottom - float64(value)*scale,
+				Text: strconv.Itoa(value),
+			},
+		)
 	}
 	step := chartWidth / float64(len(points))
 	every := (len(points) + maxNames - 1) / maxNames
 	for i, p := range points {
 		height := float64(p.Commits) * scale
 		x := chartLeft + float64(i)*step
-		c.Bars = append(c.Bars, Bar{X: x, Y: c.Bottom - height, Width: max(step*0.85, 0.5), Height: height, Text: pointText(p)})
+		c.Bars = append(
+			c.Bars,
+			Bar{
+				X:      x,
+				Y:      c.Bottom - height,
+				Width:  max(step*0.85, 0.5),
+				Height: height,
+				Text:   pointText(p),
+			},
+		)
 		if i%every == 0 {
-			c.Names = append(c.Names, Mark{At: x + step/2, Text: stripControls(p.Start)})
+			c.Names = append(c.Names, Mark{
+				At:   x + step/2,
+				Text: stripControls(p.Start),
+			})
 		}
 	}
 	return c
@@ -115,7 +144,14 @@ func (v view) Sections() []section {
 		shown.rows = l.rows[:min(len(l.rows), maxRows)]
 		s := section{Title: shown.heading()}
 		for _, t := range shown.rows {
-			s.Rows = append(s.Rows, row{Total: t, Label: t.label(), Share: 100 * t.Commits / max(1, l.rows[0].Commits)})
+			s.Rows = append(
+				s.Rows,
+				row{
+					Total: t,
+					Label: t.label(),
+					Share: 100 * t.Commits / max(1, l.rows[0].Commits),
+				},
+			)
 		}
 		all = append(all, s)
 	}

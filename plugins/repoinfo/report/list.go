@@ -59,7 +59,13 @@ func (b *builder) list(project string, c *commit.Commit, who []Author, found *pi
 		Undone:    found.Undone[hash],
 	}
 	for _, t := range commit.Trailers(c.Message) { // the message is part of a larger buffer
-		one.Trailers = append(one.Trailers, commit.Trailer{Key: bytes.Clone(t.Key), Value: bytes.Clone(t.Value)})
+		one.Trailers = append(
+			one.Trailers,
+			commit.Trailer{
+				Key:   bytes.Clone(t.Key),
+				Value: bytes.Clone(t.Value),
+			},
+		)
 	}
 	if same, had := found.Same[hash]; had {
 		one.Same = &same

@@ -53,7 +53,13 @@ func (m *Maker) List(ctx context.Context, p *Plan, turn func(project string) *tu
 // read adds the projects of a plan up.
 func (m *Maker) read(ctx context.Context, p *Plan, list bool, turn func(project string) *turns.Turn,
 	progress func(done, total int)) (*builder, error) {
-	sh := shape{interval: p.Interval, mergeLines: p.MergeLines, filter: p.Filter, lostSince: p.lostSince(), now: time.Now().Unix()}
+	sh := shape{
+		interval:   p.Interval,
+		mergeLines: p.MergeLines,
+		filter:     p.Filter,
+		lostSince:  p.lostSince(),
+		now:        time.Now().Unix(),
+	}
 	total := &builder{shape: sh, listed: map[string]*Listed{}}
 	total.Ref1, total.Ref2, total.Branch, total.Failed = p.Ref1, p.Ref2, p.Branch, append([]Failed{}, p.Failed...)
 	var mu sync.Mutex
@@ -77,7 +83,13 @@ func (m *Maker) read(ctx context.Context, p *Plan, list bool, turn func(project 
 			case errors.As(err, &busy):
 				return err
 			case err != nil:
-				total.Failed = append(total.Failed, Failed{Project: s.Project, Error: fault.All(err)[0].Text})
+				total.Failed = append(
+					total.Failed,
+					Failed{
+						Project: s.Project,
+						Error:   fault.All(err)[0].Text,
+					},
+				)
 			default:
 				total.merge(part)
 			}
@@ -93,7 +105,13 @@ func (m *Maker) read(ctx context.Context, p *Plan, list bool, turn func(project 
 	return total, nil
 }
 
-func (m *Maker) countProject(ctx context.Context, p *Plan, s Span, b *builder, turn *turns.Turn) error {
+func (m *Maker) countProject(
+	ctx context.Context,
+	p *Plan,
+	s Span,
+	b *builder,
+	turn *turns.Turn,
+) error {
 	defer turn.End()
 	if err := turn.Begin(ctx); err != nil {
 		return err
@@ -117,9 +135,25 @@ func (m *Maker) countProject(ctx context.Context, p *Plan, s Span, b *builder, t
 		}
 		defer func() { b.released = nil }()
 	}
-	w := walker{ctx: ctx, lister: m.Lister, repo: repo, turn: turn, who: func(c *commit.Commit) ([]Author, error) { return m.listAuthors(names, p.Machines, c) }}
-	q := history.Query{Tip: s.Tip, Base: s.Base, View: s.View, Path: p.Path, Simplify: p.Simplify, Filter: p.Filter,
-		Renames: p.Renames, Stats: !p.NoLines}
+	w := walker{
+		ctx:    ctx,
+		lister: m.Lister,
+		repo:   repo,
+		turn:   turn,
+		who: func(c *commit.Commit) ([]Author, error) {
+			return m.listAuthors(names, p.Machines, c)
+		},
+	}
+	q := history.Query{
+		Tip:      s.Tip,
+		Base:     s.Base,
+		View:     s.View,
+		Path:     p.Path,
+		Simplify: p.Simplify,
+		Filter:   p.Filter,
+		Renames:  p.Renames,
+		Stats:    !p.NoLines,
+	}
 	q.Filter.Author, q.Filter.Organization = "", "" // those of the commit itself; the report asks for the people it shows
 	q.Files = slices.Contains(p.Sections, Files)
 	found := &picks.Found{}
@@ -159,7 +193,10 @@ func (m *Maker) readEarlier(p *Plan, s Span, b *builder, w walker, q history.Que
 	if p.New == NewInHistory {
 		q.Path, q.Simplify = "", false
 	}
-	earlier := func(c *commit.Commit, who []Author) error { b.addEarlier(c, who); return nil }
+	earlier := func(c *commit.Commit, who []Author) error {
+		b.addEarlier(c, who)
+		return nil
+	}
 	newcomers := slices.Contains(p.Sections, Contributing) || slices.Contains(p.Sections, TimelineOf)
 	if newcomers && s.Base != "" {
 		base := q
@@ -199,7 +236,10 @@ type walker struct {
 }
 
 // walkCommits hands the commits of a query to take, with those who have a part in them.
-func (w walker) walkCommits(q history.Query, take func(c *commit.Commit, who []Author) error) error {
+func (w walker) walkCommits(
+	q history.Query,
+	take func(c *commit.Commit, who []Author) error,
+) error {
 	if q.Tip == "" || q.Tip == q.Base {
 		return nil
 	}
@@ -219,7 +259,11 @@ func (w walker) walkCommits(q history.Query, take func(c *commit.Commit, who []A
 }
 
 // listAuthors lists the author of a commit and its co-authors, each person once.
-func (m *Maker) listAuthors(names *people.Names, machines people.Machines, c *commit.Commit) ([]Author, error) {
+func (m *Maker) listAuthors(
+	names *people.Names,
+	machines people.Machines,
+	c *commit.Commit,
+) ([]Author, error) {
 	list := make([]Author, 0, 1)
 	add := func(name, email []byte) error {
 		p, err := names.Who(name, email)
@@ -234,7 +278,14 @@ func (m *Maker) listAuthors(names *people.Names, machines people.Machines, c *co
 		if p.Key() == "" {
 			p.Name = "(none)"
 		}
-		list = append(list, Author{Person: p, Organization: m.People.Organization(p.Email, c.Author.When), Machine: machines.Match(p)})
+		list = append(
+			list,
+			Author{
+				Person:       p,
+				Organization: m.People.Organization(p.Email, c.Author.When),
+				Machine:      machines.Match(p),
+			},
+		)
 		return nil
 	}
 	err := add(c.Author.Name, c.Author.Email)
@@ -249,7 +300,9 @@ func (m *Maker) listAuthors(names *people.Names, machines people.Machines, c *co
 func (p *Plan) wantsCommit(who []Author) bool {
 	f := &p.Filter
 	return (f.Author == "" || slices.ContainsFunc(who, func(a Author) bool {
-		return strings.EqualFold(a.Email, f.Author) || strings.EqualFold(a.Name, f.Author) || strings.EqualFold(a.Name+" <"+a.Email+">", f.Author)
+		return strings.EqualFold(a.Email, f.Author) ||
+			strings.EqualFold(a.Name, f.Author) ||
+			strings.EqualFold(a.Name+" <"+a.Email+">", f.Author)
 	})) && (f.Organization == "" || slices.ContainsFunc(who, func(a Author) bool {
 		return !a.Machine && strings.EqualFold(a.Organization, f.Organization)
 	}))

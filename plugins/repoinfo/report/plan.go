@@ -94,12 +94,21 @@ func (m *Maker) Plan(ctx context.Context, q Request) (*Plan, error) {
 			return nil, err
 		}
 		if len(projects) == 0 {
-			return nil, fault.New(fault.NotFound, "there is nothing to compare: %s contains no clone", m.Folder.Dir())
+			return nil, fault.New(
+				fault.NotFound,
+				"there is nothing to compare: %s contains no clone",
+				m.Folder.Dir(),
+			)
 		}
 	}
 	version, err := m.People.Version()
 	if err != nil {
-		return nil, fault.Wrap(fault.Unavailable, err, "the site-wide mailmap cannot be read: %v", err)
+		return nil, fault.Wrap(
+			fault.Unavailable,
+			err,
+			"the site-wide mailmap cannot be read: %v",
+			err,
+		)
 	}
 	if q.Machines == nil {
 		q.Machines = append(people.Machines{}, m.People.Machines...)
@@ -118,7 +127,10 @@ func (m *Maker) Plan(ctx context.Context, q Request) (*Plan, error) {
 				if first == nil {
 					first = err
 				}
-				p.Failed = append(p.Failed, Failed{Project: project, Error: fault.All(err)[0].Text})
+				p.Failed = append(p.Failed, Failed{
+					Project: project,
+					Error:   fault.All(err)[0].Text,
+				})
 			} else {
 				p.Spans = append(p.Spans, s)
 			}
@@ -128,7 +140,9 @@ func (m *Maker) Plan(ctx context.Context, q Request) (*Plan, error) {
 	if err := group.Wait(); err != nil {
 		return nil, err
 	}
-	slices.SortFunc(p.Spans, func(x, y Span) int { return strings.Compare(x.Project, y.Project) })
+	slices.SortFunc(p.Spans, func(x, y Span) int {
+		return strings.Compare(x.Project, y.Project)
+	})
 	slices.SortFunc(p.Failed, byProject)
 	if len(p.Spans) == 0 {
 		if len(projects) == 1 {
@@ -187,7 +201,11 @@ func (m *Maker) resolveSpan(ctx context.Context, q Request, project string) (s S
 }
 
 // resolve returns the commits of two references; the second one may be empty.
-func resolve(ctx context.Context, repo history.Repo, kind, ref1, ref2 string) (tip, base string, err error) {
+func resolve(
+	ctx context.Context,
+	repo history.Repo,
+	kind, ref1, ref2 string,
+) (tip, base string, err error) {
 	if ref2 == "" {
 		hashes, err := repo.Resolve(ctx, kind, ref1)
 		if err != nil {

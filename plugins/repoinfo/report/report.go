@@ -116,7 +116,9 @@ type Failed struct {
 	Error   string `json:"error"`
 }
 
-func byProject(x, y Failed) int { return cmp.Compare(x.Project, y.Project) }
+func byProject(x, y Failed) int {
+	return cmp.Compare(x.Project, y.Project)
+}
 
 type set map[string]struct{}
 

@@ -25,7 +25,9 @@ func (r *Report) Title() string {
 	return text
 }
 
-func formatMoment(when int64) string { return time.Unix(when, 0).UTC().Format(time.DateTime) + " UTC" }
+func formatMoment(when int64) string {
+	return time.Unix(when, 0).UTC().Format(time.DateTime) + " UTC"
+}
 
 // list is one section as a table.
 type list struct {
@@ -47,18 +49,72 @@ func (l *list) heading() string {
 // totalLists are the sections that are lists of totals.
 func (r *Report) totalLists() []list {
 	all := []list{
-		{name: "project", member: "projects", title: "Projects", rows: r.Projects},
-		{name: "author", member: "authors", title: "Authors", rows: r.Authors},
-		{name: "organization", member: "organizations", title: "Organizations", rows: r.Organizations},
-		{name: "time_zone", member: "time_zones", title: "Time zones", rows: r.TimeZones},
-		{name: "co_author", member: "co_authors", title: "Co-authors", rows: r.CoAuthors},
-		{name: "machine", member: "machines", title: "Machines", rows: r.Machines},
+		{
+			name:   "project",
+			member: "projects",
+			title:  "Projects",
+			rows:   r.Projects,
+		},
+		{
+			name:   "author",
+			member: "authors",
+			title:  "Authors",
+			rows:   r.Authors,
+		},
+		{
+			name:   "organization",
+			member: "organizations",
+			title:  "Organizations",
+			rows:   r.Organizations,
+		},
+		{
+			name:   "time_zone",
+			member: "time_zones",
+			title:  "Time zones",
+			rows:   r.TimeZones,
+		},
+		{
+			name:   "co_author",
+			member: "co_authors",
+			title:  "Co-authors",
+			rows:   r.CoAuthors,
+		},
+		{
+			name:   "machine",
+			member: "machines",
+			title:  "Machines",
+			rows:   r.Machines,
+		},
 	}
 	if c := r.Contributors; c != nil {
-		all = append(all, list{name: "new", member: "new", title: "New contributors", rows: c.New}, list{name: "lost", member: "lost", title: "Lost contributors", rows: c.Lost})
+		all = append(
+			all,
+			list{
+				name:   "new",
+				member: "new",
+				title:  "New contributors",
+				rows:   c.New,
+			},
+			list{
+				name:   "lost",
+				member: "lost",
+				title:  "Lost contributors",
+				rows:   c.Lost,
+			},
+		)
 	}
-	all = append(all, list{name: "file", member: "files", title: "Files that change most", rows: r.Files},
-		list{name: "directory", member: "directories", title: "Folders that change most", rows: r.Directories})
+	all = append(all, list{
+		name:   "file",
+		member: "files",
+		title:  "Files that change most",
+		rows:   r.Files,
+	},
+		list{
+			name:   "directory",
+			member: "directories",
+			title:  "Folders that change most",
+			rows:   r.Directories,
+		})
 	for i := range all {
 		all[i].rest, all[i].size = r.Rests[all[i].member], max(r.Sizes[all[i].member], len(all[i].rows))
 	}
@@ -75,19 +131,47 @@ func (r *Report) Notes() (notes []string) {
 			r.Merges))
 	}
 	if r.Picked > 0 {
-		notes = append(notes, fmt.Sprintf("%d commits are left out: %s has the same changes.", r.Picked, stripControls(r.Ref2)))
+		notes = append(
+			notes,
+			fmt.Sprintf(
+				"%d commits are left out: %s has the same changes.",
+				r.Picked,
+				stripControls(r.Ref2),
+			),
+		)
 	}
 	if r.Uncompared > 0 {
-		notes = append(notes, fmt.Sprintf("The changes of %d commits could not be compared: objects are missing.", r.Uncompared))
+		notes = append(
+			notes,
+			fmt.Sprintf(
+				"The changes of %d commits could not be compared: objects are missing.",
+				r.Uncompared,
+			),
+		)
 	}
 	if r.MachineCommits > 0 {
-		notes = append(notes, fmt.Sprintf("%d of the commits are by machines; machines are not among people and organizations.", r.MachineCommits))
+		notes = append(
+			notes,
+			fmt.Sprintf(
+				"%d of the commits are by machines; machines are not among people and organizations.",
+				r.MachineCommits,
+			),
+		)
 	}
 	if t := r.Timeline; t != nil && t.Unreadable != nil {
-		notes = append(notes, fmt.Sprintf("%d commits have an unreadable date; they are in no interval.", t.Unreadable.Commits))
+		notes = append(
+			notes,
+			fmt.Sprintf(
+				"%d commits have an unreadable date; they are in no interval.",
+				t.Unreadable.Commits,
+			),
+		)
 	}
 	if r.Unknown > 0 {
-		notes = append(notes, fmt.Sprintf("%d commits lack objects; their lines are not in the sums.", r.Unknown))
+		notes = append(
+			notes,
+			fmt.Sprintf("%d commits lack objects; their lines are not in the sums.", r.Unknown),
+		)
 	}
 	return notes
 }

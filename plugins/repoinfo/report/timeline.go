@@ -37,7 +37,9 @@ const oneDay = 24 * 60 * 60
 
 // isReadableTime reports whether a time of a commit can be true.
 func isReadableTime(when, now int64) bool {
-	return when >= clocksAreSet && (when < pcClocks || when >= pcClocks+oneDay) && when <= now+oneDay
+	return when >= clocksAreSet &&
+		(when < pcClocks || when >= pcClocks+oneDay) &&
+		when <= now+oneDay
 }
 
 // committedAt is the time at which a commit was committed, 0 if it cannot be read.
@@ -100,7 +102,9 @@ func (b *builder) intervalNames(points table) []string {
 		return b.releaseNames(points)
 	}
 	names := slices.Sorted(maps.Keys(points))
-	names = slices.DeleteFunc(names, func(name string) bool { return name == unreadableDate })
+	names = slices.DeleteFunc(names, func(name string) bool {
+		return name == unreadableDate
+	})
 	if len(names) == 0 {
 		return nil
 	}
@@ -144,7 +148,11 @@ func (b *builder) releaseNames(points table) []string {
 
 // buildTimeline makes the points of all intervals, over all and for each project.
 func (b *builder) buildTimeline() (*Timeline, error) {
-	t := &Timeline{Interval: b.interval, Points: []*Point{}, Projects: map[string][]Point{}}
+	t := &Timeline{
+		Interval: b.interval,
+		Points:   []*Point{},
+		Projects: map[string][]Point{},
+	}
 	begun := map[string]int{}              // people by the interval of their first commit
 	begunIn := map[string]map[string]int{} // the same of those of one project only
 	for key, e := range b.authors {
@@ -172,7 +180,11 @@ func (b *builder) buildTimeline() (*Timeline, error) {
 			list = append(list, pointOfTotal(start, points[start], begunIn[project][start]))
 		}
 		if total += len(list); total > maxPoints {
-			return nil, fault.New(fault.TooBig, "the timeline has more than %d points: choose a longer interval, or fewer projects", maxPoints)
+			return nil, fault.New(
+				fault.TooBig,
+				"the timeline has more than %d points: choose a longer interval, or fewer projects",
+				maxPoints,
+			)
 		}
 		t.Projects[project] = list
 	}
@@ -188,7 +200,14 @@ func pointOfTotal(start string, t *Total, fresh int) Point {
 	if t == nil {
 		return Point{Start: start}
 	}
-	return Point{Start: start, Commits: t.Commits, Insertions: t.Insertions, Deletions: t.Deletions, Authors: len(t.authors), New: fresh}
+	return Point{
+		Start:      start,
+		Commits:    t.Commits,
+		Insertions: t.Insertions,
+		Deletions:  t.Deletions,
+		Authors:    len(t.authors),
+		New:        fresh,
+	}
 }
 
 // rows are the points, and after them the commits without a readable date.

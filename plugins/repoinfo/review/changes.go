@@ -38,12 +38,17 @@ func (c *Client) Changes(ctx context.Context, project, branch string) ([]json.Ra
 
 // OpenChanges lists the changes of a branch that are neither merged nor abandoned, as received. A branch that the server
 // does not know has none.
-func (c *Client) OpenChanges(ctx context.Context, project, branch string) ([]json.RawMessage, error) {
+func (c *Client) OpenChanges(
+	ctx context.Context,
+	project, branch string,
+) ([]json.RawMessage, error) {
 	if err := checkNames(project, branch); err != nil {
 		return nil, err
 	}
 	return askShared(ctx, c, &c.arrays, "open "+branch+" "+project, project,
-		func(ctx context.Context) ([]json.RawMessage, error) { return c.listChanges(ctx, open, project, branch) })
+		func(ctx context.Context) ([]json.RawMessage, error) {
+			return c.listChanges(ctx, open, project, branch)
+		})
 }
 
 // checkNames refuses names that the server's query language reads differently.
@@ -64,7 +69,10 @@ const (
 	open   = "open"
 )
 
-func (c *Client) listChanges(ctx context.Context, state, project, branch string) ([]json.RawMessage, error) {
+func (c *Client) listChanges(
+	ctx context.Context,
+	state, project, branch string,
+) ([]json.RawMessage, error) {
 	p, err := quoteValue("project", project)
 	if err != nil {
 		return nil, err
@@ -73,7 +81,10 @@ func (c *Client) listChanges(ctx context.Context, state, project, branch string)
 	if err != nil {
 		return nil, err
 	}
-	l := list{read: arrayPage(func(m *member) string { return m.Number.String() }), newestFirst: true}
+	l := list{
+		read:        arrayPage(func(m *member) string { return m.Number.String() }),
+		newestFirst: true,
+	}
 	query := "status:" + state + " project:" + p + " branch:" + b
 	err = c.readPages(ctx, "changes/?q="+url.QueryEscape(query)+"&o=SUBMITTABLE&", &l)
 	out := l.rawObjects()
@@ -114,7 +125,11 @@ func quoteValue(parameter, value string) (string, error) {
 
 // noChanges distinguishes a branch without merged changes from one that does not exist: the
 // server finds nothing either way. named says that the caller asked for the branch.
-func (c *Client) noChanges(ctx context.Context, project, branch string, named bool) ([]json.RawMessage, error) {
+func (c *Client) noChanges(
+	ctx context.Context,
+	project, branch string,
+	named bool,
+) ([]json.RawMessage, error) {
 	none := []json.RawMessage{}
 	_, known, err := c.getBranch(ctx, project, branch)
 	if err != nil || known {
@@ -137,7 +152,10 @@ func (c *Client) noChanges(ctx context.Context, project, branch string, named bo
 }
 
 // getBranch asks for one branch: its hash, or for HEAD the branch that it names.
-func (c *Client) getBranch(ctx context.Context, project, name string) (revision string, known bool, err error) {
+func (c *Client) getBranch(
+	ctx context.Context,
+	project, name string,
+) (revision string, known bool, err error) {
 	body, _, err := c.getPage(ctx, projectPath(project)+"/branches/"+escapeSegment(name), true)
 	if fault.KindOf(err) == fault.NotFound {
 		return "", false, nil

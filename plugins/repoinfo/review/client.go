@@ -60,7 +60,11 @@ func New(o Options) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Client{o: o, cache: map[string]*cached{}, retries: map[string]*rate.Limiter{}}
+	c := &Client{
+		o:       o,
+		cache:   map[string]*cached{},
+		retries: map[string]*rate.Limiter{},
+	}
 	c.base = strings.TrimSuffix(o.URL, "/") + "/"
 	if o.Username != "" {
 		c.base += "a/"
@@ -74,7 +78,10 @@ func New(o Options) (*Client, error) {
 	if o.TLS != nil {
 		transport.TLSClientConfig = c.verifiedTLSConfig(u.Hostname())
 	}
-	c.http = &http.Client{Transport: transport, CheckRedirect: sameOrigin}
+	c.http = &http.Client{
+		Transport:     transport,
+		CheckRedirect: sameOrigin,
+	}
 	return c, nil
 }
 
@@ -125,7 +132,9 @@ func (c *Client) CloneURL(project string) string {
 // verifiedTLSConfig are settings that verify a connection as Options.TLS says at that moment,
 // through a proxy, too.
 func (c *Client) verifiedTLSConfig(host string) *tls.Config {
-	return &tls.Config{MinVersion: tls.VersionTLS12, InsecureSkipVerify: true, // because VerifyConnection does it
+	return &tls.Config{
+		MinVersion:         tls.VersionTLS12,
+		InsecureSkipVerify: true, // because VerifyConnection does it
 		VerifyConnection: func(state tls.ConnectionState) error {
 			ctx, cancel := context.WithTimeout(context.Background(), c.o.Timeout)
 			defer cancel()
@@ -134,11 +143,16 @@ func (c *Client) verifiedTLSConfig(host string) *tls.Config {
 			if err != nil {
 				return err
 			}
-			o := x509.VerifyOptions{Roots: settings.RootCAs, DNSName: name, Intermediates: x509.NewCertPool()}
+			o := x509.VerifyOptions{
+				Roots:         settings.RootCAs,
+				DNSName:       name,
+				Intermediates: x509.NewCertPool(),
+			}
 			for _, more := range state.PeerCertificates[1:] {
 				o.Intermediates.AddCert(more)
 			}
 			_, err = state.PeerCertificates[0].Verify(o)
 			return err
-		}}
+		},
+	}
 }

@@ -23,7 +23,11 @@ import (
 // getPage returns the JSON of one page. cached allows one that is kept and fresh, and
 // kept says that it was such. One that the server says has not changed is as good
 // as new.
-func (c *Client) getPage(ctx context.Context, path string, cached bool) (body []byte, kept bool, err error) {
+func (c *Client) getPage(
+	ctx context.Context,
+	path string,
+	cached bool,
+) (body []byte, kept bool, err error) {
 	address := c.base + path
 	known := c.lookupPage(address)
 	if cached && known != nil && time.Since(known.at) < c.o.Fresh {
@@ -118,7 +122,11 @@ func statusError(res *http.Response) error {
 	words := firstLine(text)
 	switch code := res.StatusCode; {
 	case code == http.StatusNotFound:
-		return backoff.Permanent(fault.Device(fault.NotFound, "the review server does not know it: %s", words))
+		return backoff.Permanent(fault.Device(
+			fault.NotFound,
+			"the review server does not know it: %s",
+			words,
+		))
 	case code == http.StatusUnauthorized || code == http.StatusForbidden:
 		return backoff.Permanent(fault.Device(fault.Downstream,
 			"the review server refused access (%d): check review.username and review.password", code))
@@ -128,11 +136,20 @@ func statusError(res *http.Response) error {
 			after = defaultRetry
 		}
 		if code == http.StatusTooManyRequests || named {
-			return &BusyError{Code: code, After: after, retry: backoff.RetryAfterError{Duration: after}}
+			return &BusyError{
+				Code:  code,
+				After: after,
+				retry: backoff.RetryAfterError{Duration: after},
+			}
 		}
 		return fmt.Errorf("the review server answered %d %s", code, words)
 	default:
-		return backoff.Permanent(fault.Device(fault.Downstream, "the review server answered %d %s", code, words))
+		return backoff.Permanent(fault.Device(
+			fault.Downstream,
+			"the review server answered %d %s",
+			code,
+			words,
+		))
 	}
 }
 
@@ -163,7 +180,11 @@ type BusyError struct {
 
 // Error says what the server answered and when it may be asked again.
 func (e *BusyError) Error() string {
-	return fmt.Sprintf("the review server answered %d and wants to be asked again after %s", e.Code, e.After.Round(time.Second))
+	return fmt.Sprintf(
+		"the review server answered %d and wants to be asked again after %s",
+		e.Code,
+		e.After.Round(time.Second),
+	)
 }
 
 // Unwrap makes the retries wait as long as the server wants.
@@ -192,19 +213,32 @@ func (c *Client) explainError(ctx context.Context, err error) error {
 	}
 	var slow net.Error
 	if errors.Is(err, context.DeadlineExceeded) || (errors.As(err, &slow) && slow.Timeout()) {
-		return &fault.Error{Kind: fault.Timeout, Text: "the review server did not answer in time",
-			Source: fault.SourceDevice, Cause: err}
+		return &fault.Error{
+			Kind:   fault.Timeout,
+			Text:   "the review server did not answer in time",
+			Source: fault.SourceDevice,
+			Cause:  err,
+		}
 	}
 	busy := (*BusyError)(nil)
 	if errors.As(err, &busy) && (busy.After > 0 || busy.Code == http.StatusTooManyRequests) {
-		return &fault.Error{Kind: fault.Unavailable, Text: busy.Error(), Source: fault.SourceDevice, Cause: err}
+		return &fault.Error{
+			Kind:   fault.Unavailable,
+			Text:   busy.Error(),
+			Source: fault.SourceDevice,
+			Cause:  err,
+		}
 	}
 	why := err
 	if u := (*url.Error)(nil); errors.As(err, &u) {
 		why = u.Err // without the address: callers need not know it
 	}
-	return &fault.Error{Kind: fault.Downstream, Text: "the review server fails: " + why.Error(),
-		Source: fault.SourceDevice, Cause: err}
+	return &fault.Error{
+		Kind:   fault.Downstream,
+		Text:   "the review server fails: " + why.Error(),
+		Source: fault.SourceDevice,
+		Cause:  err,
+	}
 }
 
 // cached is a page that was received before.
@@ -234,7 +268,12 @@ func (c *Client) lookupPage(address string) *cached {
 
 // storePage keeps a page. A full cache is emptied of its oldest pages.
 func (c *Client) storePage(address string, h http.Header, body []byte) {
-	k := &cached{body: body, etag: h.Get("ETag"), modified: h.Get("Last-Modified"), at: time.Now()}
+	k := &cached{
+		body:     body,
+		etag:     h.Get("ETag"),
+		modified: h.Get("Last-Modified"),
+		at:       time.Now(),
+	}
 	if int64(len(body)) > cacheBytes/4 || (c.o.Fresh <= 0 && k.etag == "" && k.modified == "") {
 		return
 	}
@@ -258,7 +297,12 @@ func (c *Client) renewPage(address string, k *cached) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.cache[address] == k {
-		c.cache[address] = &cached{body: k.body, etag: k.etag, modified: k.modified, at: time.Now()}
+		c.cache[address] = &cached{
+			body:     k.body,
+			etag:     k.etag,
+			modified: k.modified,
+			at:       time.Now(),
+		}
 	}
 }
 

@@ -60,7 +60,10 @@ func (c *Client) listRefs(ctx context.Context, project, kind string) ([]json.Raw
 func askShared[T any](ctx context.Context, c *Client, g *together.Group[T], question, project string,
 	ask func(context.Context) (T, error)) (T, error) {
 	answer, err := g.Do(ctx, question, func(ctx context.Context) (T, error) {
-		ctx, cancel := context.WithTimeout(context.WithValue(ctx, projectKey{}, project), c.o.Budget)
+		ctx, cancel := context.WithTimeout(
+			context.WithValue(ctx, projectKey{}, project),
+			c.o.Budget,
+		)
 		defer cancel()
 		return ask(ctx)
 	})
@@ -71,11 +74,15 @@ func noProject(project string) error {
 	return fault.Device(fault.NotFound, "project %s was not found on the review server", project)
 }
 
-func projectPath(project string) string { return "projects/" + escapeSegment(project) }
+func projectPath(project string) string {
+	return "projects/" + escapeSegment(project)
+}
 
 // escapeSegment writes a name as one segment of a path. The server takes a "+" there for
 // a blank.
-func escapeSegment(name string) string { return strings.ReplaceAll(url.PathEscape(name), "+", "%2B") }
+func escapeSegment(name string) string {
+	return strings.ReplaceAll(url.PathEscape(name), "+", "%2B")
+}
 
 // list is what the pages of a list have, in their order.
 type list struct {
@@ -95,7 +102,9 @@ type object struct {
 	more         bool // the server's mark that more pages follow
 }
 
-func (l *list) reset() { l.objects, l.seen = nil, map[string]string{} }
+func (l *list) reset() {
+	l.objects, l.seen = nil, map[string]string{}
+}
 
 func (l *list) rawObjects() []json.RawMessage {
 	out := make([]json.RawMessage, len(l.objects))

@@ -38,7 +38,12 @@ func (c *Client) readPages(ctx context.Context, path string, l *list) error {
 
 // walkPages reads all pages, either all from the cache or none: pages of different
 // times do not fit together.
-func (c *Client) walkPages(ctx context.Context, path string, l *list, cached bool) (whole bool, err error) {
+func (c *Client) walkPages(
+	ctx context.Context,
+	path string,
+	l *list,
+	cached bool,
+) (whole bool, err error) {
 	var total int64
 	var before step
 	for start := 0; ; {
@@ -82,8 +87,12 @@ func (c *Client) pageWindow(start int) string {
 }
 
 func notExpected(err error) error {
-	return &fault.Error{Kind: fault.Downstream, Source: fault.SourceDevice, Cause: err,
-		Text: "the review server's answer is JSON of another shape than its REST API has"}
+	return &fault.Error{
+		Kind:   fault.Downstream,
+		Source: fault.SourceDevice,
+		Cause:  err,
+		Text:   "the review server's answer is JSON of another shape than its REST API has",
+	}
 }
 
 // projectPage reads a map of projects.

@@ -13,10 +13,25 @@ import (
 // releaseOptions are those that all questions about releases have.
 func (s *Service) releaseOptions(more ...commands.Option) []commands.Option {
 	common := []commands.Option{
-		{Name: "project", Short: "p", Help: "projects, separated by commas; all when absent", Complete: s.completeProjects},
-		{Name: "path", Help: "only commits that touch this file or directory"},
-		{Name: "machines", Help: "patterns of names and addresses of programs, separated by commas; none: everybody is a person"},
-		{Name: "form", Help: "text, csv, html or markdown", Values: []string{"text", "csv", "html", "markdown"}},
+		{
+			Name:     "project",
+			Short:    "p",
+			Help:     "projects, separated by commas; all when absent",
+			Complete: s.completeProjects,
+		},
+		{
+			Name: "path",
+			Help: "only commits that touch this file or directory",
+		},
+		{
+			Name: "machines",
+			Help: "patterns of names and addresses of programs, separated by commas; none: everybody is a person",
+		},
+		{
+			Name:   "form",
+			Help:   "text, csv, html or markdown",
+			Values: []string{"text", "csv", "html", "markdown"},
+		},
 	}
 	return append(common, more...)
 }
@@ -24,7 +39,9 @@ func (s *Service) releaseOptions(more ...commands.Option) []commands.Option {
 // releaseCommands are the questions about releases.
 func (s *Service) releaseCommands() []commands.Command {
 	ask := func(kind release.Kind) func(context.Context, *commands.Invocation) error {
-		return func(ctx context.Context, in *commands.Invocation) error { return s.askRelease(ctx, in, kind) }
+		return func(ctx context.Context, in *commands.Invocation) error {
+			return s.askRelease(ctx, in, kind)
+		}
 	}
 	return []commands.Command{
 		{
@@ -33,8 +50,16 @@ func (s *Service) releaseCommands() []commands.Command {
 			Help: "Lists the commits of REF1 that REF2 does not have, without merges. Commits that REF2 has under another hash are listed apart, " +
 				"with the reason: cherry picked from, the same Change-Id, the same patch.\nExample: repoinfo:new v2.0 v1.9 --project netconf",
 			Arguments: []commands.Argument{
-				{Name: "ref1", Help: "branch, tag or hash", Required: true},
-				{Name: "ref2", Help: "branch, tag or hash to compare with", Required: true},
+				{
+					Name:     "ref1",
+					Help:     "branch, tag or hash",
+					Required: true,
+				},
+				{
+					Name:     "ref2",
+					Help:     "branch, tag or hash to compare with",
+					Required: true,
+				},
 			},
 			Options: s.releaseOptions(),
 			Safe:    true,
@@ -46,7 +71,11 @@ func (s *Service) releaseCommands() []commands.Command {
 			Help: "Lists the commits that BRANCH lacks and that repair (trailer Fixes) or revert a commit that it has, that repair another missed " +
 				"one, or that have an open change on BRANCH at the review server; each with the reason.\n" +
 				"Example: repoinfo:backports stable/2.0 --from master",
-			Arguments: []commands.Argument{{Name: "branch", Help: "branch, tag or hash", Required: true}},
+			Arguments: []commands.Argument{{
+				Name:     "branch",
+				Help:     "branch, tag or hash",
+				Required: true,
+			}},
 			Options: s.releaseOptions(commands.Option{
 				Name: "from",
 				Help: "where the commits come from; each project's default branch when absent",
@@ -60,13 +89,30 @@ func (s *Service) releaseCommands() []commands.Command {
 			Help: "Writes the commits of REF1 that REF2 does not have, by project or by a trailer of their messages, and names those who took part, " +
 				"above all those who did so for the first time.\nExample: repoinfo:notes v2.0 v1.9 --group Topic --form markdown",
 			Arguments: []commands.Argument{
-				{Name: "ref1", Help: "the release: branch, tag or hash", Required: true},
-				{Name: "ref2", Help: "the release before", Required: true},
+				{
+					Name:     "ref1",
+					Help:     "the release: branch, tag or hash",
+					Required: true,
+				},
+				{
+					Name:     "ref2",
+					Help:     "the release before",
+					Required: true,
+				},
 			},
 			Options: s.releaseOptions(
-				commands.Option{Name: "group", Help: "project, or the name of a trailer such as Topic"},
-				commands.Option{Name: "title", Help: "of the notes"},
-				commands.Option{Name: "template", Help: "name of a file in the directory of the setting templates, instead of --form"},
+				commands.Option{
+					Name: "group",
+					Help: "project, or the name of a trailer such as Topic",
+				},
+				commands.Option{
+					Name: "title",
+					Help: "of the notes",
+				},
+				commands.Option{
+					Name: "template",
+					Help: "name of a file in the directory of the setting templates, instead of --form",
+				},
 			),
 			Safe: true,
 			Run:  ask(release.AskNotes),
@@ -77,13 +123,27 @@ func (s *Service) releaseCommands() []commands.Command {
 			Help: "Shows commits, people, organizations, newcomers, people who are lost, bus factor and elephant factor of REF1 since REF2 beside those " +
 				"of REF2 since REF3.\nExample: repoinfo:compare v2.0 v1.9 v1.8",
 			Arguments: []commands.Argument{
-				{Name: "ref1", Help: "the later release: branch, tag or hash", Required: true},
-				{Name: "ref2", Help: "the earlier release", Required: true},
-				{Name: "ref3", Help: "the release before REF2; from the beginning when absent"},
+				{
+					Name:     "ref1",
+					Help:     "the later release: branch, tag or hash",
+					Required: true,
+				},
+				{
+					Name:     "ref2",
+					Help:     "the earlier release",
+					Required: true,
+				},
+				{
+					Name: "ref3",
+					Help: "the release before REF2; from the beginning when absent",
+				},
 			},
-			Options: s.releaseOptions(commands.Option{Name: "top", Help: "entries of each list; all when absent"}),
-			Safe:    true,
-			Run:     ask(release.AskCompare),
+			Options: s.releaseOptions(commands.Option{
+				Name: "top",
+				Help: "entries of each list; all when absent",
+			}),
+			Safe: true,
+			Run:  ask(release.AskCompare),
 		},
 	}
 }
@@ -106,7 +166,11 @@ func (s *Service) question(in *commands.Invocation, kind release.Kind) (release.
 }
 
 // askRelease answers a question about releases at the console.
-func (s *Service) askRelease(ctx context.Context, in *commands.Invocation, kind release.Kind) error {
+func (s *Service) askRelease(
+	ctx context.Context,
+	in *commands.Invocation,
+	kind release.Kind,
+) error {
 	q, err := s.question(in, kind)
 	if err != nil {
 		return err

@@ -13,8 +13,13 @@ import (
 
 // sections that repoinfo:report can show, by the names of the HTTP paths.
 var sections = map[string][]string{
-	"projects": {report.Projects}, "authors": {report.Authors}, "organizations": {report.Organizations}, "timeline": {report.TimelineOf},
-	"contributors": {report.Contributing}, "activity": {report.ActivityOf, report.Zones}, "files": {report.Files},
+	"projects":      {report.Projects},
+	"authors":       {report.Authors},
+	"organizations": {report.Organizations},
+	"timeline":      {report.TimelineOf},
+	"contributors":  {report.Contributing},
+	"activity":      {report.ActivityOf, report.Zones},
+	"files":         {report.Files},
 }
 
 // reportCommand is repoinfo:report: what happened between two references, or in a time.
@@ -28,24 +33,79 @@ func (s *Service) reportCommand() commands.Command {
 			"Example: repoinfo:report stable/boron stable/beryllium --project netconf,mdsal --format json\n" +
 			"Example: repoinfo:report --since 2016-01-01 --until 2016-12-31 --show timeline,authors --form csv",
 		Arguments: []commands.Argument{
-			{Name: "ref1", Help: "branch, tag or hash to report on"},
-			{Name: "ref2", Help: "branch, tag or hash to compare with"},
+			{
+				Name: "ref1",
+				Help: "branch, tag or hash to report on",
+			},
+			{
+				Name: "ref2",
+				Help: "branch, tag or hash to compare with",
+			},
 		},
 		Options: []commands.Option{
-			{Name: "project", Short: "p", Help: "projects, separated by commas; all when absent", Complete: s.completeProjects},
-			{Name: "branch", Help: "instead of REF1 and REF2; each project's default when absent"},
-			{Name: "since", Help: "committed not before this day (UTC) or time"},
-			{Name: "until", Help: "committed not after this day (UTC) or time"},
-			{Name: "interval", Help: "of the timeline: day, week, month, quarter, year or release", Values: report.Intervals},
-			{Name: "author", Help: "name or address as the report shows it"},
-			{Name: "organization", Help: "as the report shows it"},
-			{Name: "new", Help: "who is new: not in the whole history before, or not in the selection", Values: []string{report.NewInHistory, report.NewInSelection}},
-			{Name: "machines", Help: "patterns of names and addresses of programs, separated by commas; none: everybody is a person"},
-			{Name: "picks", Help: "false: without the commits that REF2 has, be it under another hash", Values: []string{"true", "false"}},
-			{Name: "show", Help: "some of projects, authors, organizations, contributors, timeline, activity, files"},
-			{Name: "top", Help: "entries of each list; all when absent"},
-			{Name: "merge-lines", Type: commands.Bool, Help: "count the lines of merges too"},
-			{Name: "form", Help: "text, csv or html", Values: []string{"text", "csv", "html"}},
+			{
+				Name:     "project",
+				Short:    "p",
+				Help:     "projects, separated by commas; all when absent",
+				Complete: s.completeProjects,
+			},
+			{
+				Name: "branch",
+				Help: "instead of REF1 and REF2; each project's default when absent",
+			},
+			{
+				Name: "since",
+				Help: "committed not before this day (UTC) or time",
+			},
+			{
+				Name: "until",
+				Help: "committed not after this day (UTC) or time",
+			},
+			{
+				Name:   "interval",
+				Help:   "of the timeline: day, week, month, quarter, year or release",
+				Values: report.Intervals,
+			},
+			{
+				Name: "author",
+				Help: "name or address as the report shows it",
+			},
+			{
+				Name: "organization",
+				Help: "as the report shows it",
+			},
+			{
+				Name:   "new",
+				Help:   "who is new: not in the whole history before, or not in the selection",
+				Values: []string{report.NewInHistory, report.NewInSelection},
+			},
+			{
+				Name: "machines",
+				Help: "patterns of names and addresses of programs, separated by commas; none: everybody is a person",
+			},
+			{
+				Name:   "picks",
+				Help:   "false: without the commits that REF2 has, be it under another hash",
+				Values: []string{"true", "false"},
+			},
+			{
+				Name: "show",
+				Help: "some of projects, authors, organizations, contributors, timeline, activity, files",
+			},
+			{
+				Name: "top",
+				Help: "entries of each list; all when absent",
+			},
+			{
+				Name: "merge-lines",
+				Type: commands.Bool,
+				Help: "count the lines of merges too",
+			},
+			{
+				Name:   "form",
+				Help:   "text, csv or html",
+				Values: []string{"text", "csv", "html"},
+			},
 		},
 		Safe: true,
 		Run:  s.showSummary,
@@ -101,7 +161,9 @@ func (s *Service) showSummary(ctx context.Context, in *commands.Invocation) erro
 }
 
 // askedBy is who runs a command.
-func askedBy(in *commands.Invocation) string { return in.Caller.User + "@" + in.Caller.Domain }
+func askedBy(in *commands.Invocation) string {
+	return in.Caller.User + "@" + in.Caller.Domain
+}
 
 // showProgress returns a function that shows how far a job is, until stop is called: the job may go on for others.
 func showProgress(in *commands.Invocation) (show func(done, total int), stop func()) {
@@ -111,7 +173,11 @@ func showProgress(in *commands.Invocation) (show func(done, total int), stop fun
 		mu.Lock()
 		defer mu.Unlock()
 		if !stopped {
-			in.Progress(commands.Progress{Text: "comparing", Done: int64(done), Total: int64(total)})
+			in.Progress(commands.Progress{
+				Text:  "comparing",
+				Done:  int64(done),
+				Total: int64(total),
+			})
 		}
 	}
 	return show, func() {

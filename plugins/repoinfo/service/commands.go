@@ -16,20 +16,36 @@ import (
 // commandTable is the table of commands; those of the zero Service describe themselves only.
 func (s *Service) commandTable() []commands.Command {
 	all := []commands.Command{
-		{Name: "repoinfo:projects", Summary: "List the clones with their state", Safe: true, Run: s.showProjects,
+		{
+			Name:    "repoinfo:projects",
+			Summary: "List the clones with their state",
+			Safe:    true,
+			Run:     s.showProjects,
 			Help: "Lists every project in the directory of clones: kind (bare, normal), state (ok, empty, shallow, partial, damaged, unreadable, absent), " +
-				"branches, tags, whether it is mirrored, the last sync in UTC, commits with and without line counts, and what is wrong."},
-		{Name: "repoinfo:sync", Summary: "Mirror the sources and count new commits now", Safe: true, Run: s.syncProjects,
+				"branches, tags, whether it is mirrored, the last sync in UTC, commits with and without line counts, and what is wrong.",
+		},
+		{
+			Name:    "repoinfo:sync",
+			Summary: "Mirror the sources and count new commits now",
+			Safe:    true,
+			Run:     s.syncProjects,
 			Help: "Fetches every source of etc/repoinfo.yaml, or one project, and counts the lines of new commits of all clones, so that no request has to wait. " +
 				"Fails when a project failed; the others are synced all the same.\nExample: repoinfo:sync netconf",
-			Arguments: []commands.Argument{{Name: "project", Help: "only this project", Complete: s.completeProjects}}},
+			Arguments: []commands.Argument{{
+				Name:     "project",
+				Help:     "only this project",
+				Complete: s.completeProjects,
+			}},
+		},
 		s.reportCommand(),
 	}
 	return append(all, s.releaseCommands()...)
 }
 
 // Commands describes the console's commands.
-func Commands() []commands.Command { return (&Service{}).commandTable() }
+func Commands() []commands.Command {
+	return (&Service{}).commandTable()
+}
 
 // completeProjects lists the projects whose names begin with prefix.
 func (s *Service) completeProjects(ctx context.Context, prefix string) []string {
@@ -82,15 +98,26 @@ func (s *Service) syncProjects(ctx context.Context, in *commands.Invocation) err
 		if st.Project != "" {
 			text = st.Project + ": " + text
 		}
-		in.Progress(commands.Progress{Text: text, Done: int64(st.Done), Total: int64(st.Total)})
+		in.Progress(commands.Progress{
+			Text:  text,
+			Done:  int64(st.Done),
+			Total: int64(st.Total),
+		})
 	})
 	in.Progress(commands.Progress{})
 	if names == nil && err != nil {
 		return err
 	}
 	t := commands.Table{Empty: "There is nothing to sync.",
-		Columns: []commands.Column{{Title: "Project", Key: "project"}, {Title: "Counted", Key: "counted", Right: true},
-			{Title: "Unknown", Key: "unknown", Right: true}, {Title: "Result", Key: "result", Max: 200}}}
+		Columns: []commands.Column{{
+			Title: "Project",
+			Key:   "project",
+		}, {Title: "Counted", Key: "counted", Right: true},
+			{
+				Title: "Unknown",
+				Key:   "unknown",
+				Right: true,
+			}, {Title: "Result", Key: "result", Max: 200}}}
 	failed := 0
 	for _, name := range names {
 		st := s.syncer.Status(name)
@@ -105,7 +132,12 @@ func (s *Service) syncProjects(ctx context.Context, in *commands.Invocation) err
 		return err
 	}
 	if err == nil && failed > 0 {
-		err = fault.New(fault.Downstream, "%d of %d projects could not be synced", failed, len(names))
+		err = fault.New(
+			fault.Downstream,
+			"%d of %d projects could not be synced",
+			failed,
+			len(names),
+		)
 	}
 	return err
 }
@@ -134,14 +166,37 @@ func (s *Service) showProjects(ctx context.Context, in *commands.Invocation) err
 	if err != nil {
 		return err
 	}
-	t := commands.Table{Empty: "There are no clones in " + s.set.Clones + ". repoinfo:sync mirrors the sources of etc/repoinfo.yaml.", Columns: []commands.Column{
-		{Title: "Project", Key: "project"}, {Title: "Kind", Key: "kind"}, {Title: "State", Key: "state"},
-		{Title: "Branches", Key: "branches", Right: true}, {Title: "Tags", Key: "tags",
-			Right: true}, {Title: "Mirrored", Key: "mirrored"},
-		{Title: "Synced", Key: "synced"}, {Title: "Counted", Key: "counted", Right: true}, {Title: "Unknown",
-			Key: "unknown", Right: true},
-		{Title: "Problem", Key: "problem", Max: 160},
-	}}
+	t := commands.Table{
+		Empty: "There are no clones in " + s.set.Clones + ". repoinfo:sync mirrors the sources of etc/repoinfo.yaml.",
+		Columns: []commands.Column{
+			{
+				Title: "Project",
+				Key:   "project",
+			}, {
+				Title: "Kind",
+				Key:   "kind",
+			}, {Title: "State", Key: "state"},
+			{
+				Title: "Branches",
+				Key:   "branches",
+				Right: true,
+			}, {Title: "Tags", Key: "tags",
+				Right: true}, {
+				Title: "Mirrored",
+				Key:   "mirrored",
+			},
+			{
+				Title: "Synced",
+				Key:   "synced",
+			}, {
+				Title: "Counted",
+				Key:   "counted",
+				Right: true,
+			}, {Title: "Unknown",
+				Key: "unknown", Right: true},
+			{Title: "Problem", Key: "problem", Max: 160},
+		},
+	}
 	listed := map[string]bool{}
 	for _, i := range infos {
 		listed[i.Project] = true

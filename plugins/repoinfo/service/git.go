@@ -16,7 +16,10 @@ import (
 
 // checkGit asks git for its version; 2.31 brought what counting needs.
 func (s *Service) checkGit(ctx context.Context) error {
-	out, err := s.git.Output(ctx, gitcmd.Call{Dir: os.TempDir(), Args: []string{"version"}})
+	out, err := s.git.Output(ctx, gitcmd.Call{
+		Dir:  os.TempDir(),
+		Args: []string{"version"},
+	})
 	if err != nil {
 		return err
 	}
@@ -30,7 +33,11 @@ func oldGit(text string) error {
 	if n == 2 && (major > 2 || (major == 2 && minor >= 31)) {
 		return nil
 	}
-	return fault.New(fault.Unsupported, "git %s is too old or unknown: install git 2.31 or later", version)
+	return fault.New(
+		fault.Unsupported,
+		"git %s is too old or unknown: install git 2.31 or later",
+		version,
+	)
 }
 
 // gitTrust lets git verify servers against the trust keystore of the controller: git

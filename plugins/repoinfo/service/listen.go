@@ -24,8 +24,17 @@ func (s *Service) serveListener(ctx context.Context) {
 	logged := false
 	for ; err != nil; ln, err = lc.Listen(ctx, "tcp", s.set.Listen) {
 		if !logged {
-			s.log.Warn("the listener of its own cannot be opened; trying again", "listen", s.set.Listen, "error", err)
-			s.health(sdk.Health{State: sdk.Degraded, Reason: "listen " + s.set.Listen + ": " + err.Error()})
+			s.log.Warn(
+				"the listener of its own cannot be opened; trying again",
+				"listen",
+				s.set.Listen,
+				"error",
+				err,
+			)
+			s.health(sdk.Health{
+				State:  sdk.Degraded,
+				Reason: "listen " + s.set.Listen + ": " + err.Error(),
+			})
 			logged = true
 		}
 		if together.Sleep(ctx, retryListen) != nil {
@@ -36,8 +45,13 @@ func (s *Service) serveListener(ctx context.Context) {
 		s.health(sdk.Health{State: sdk.Healthy})
 	}
 	s.log.Info("listening without access control", "address", ln.Addr().String())
-	srv := &http.Server{Handler: s.handler, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second,
-		IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10}
+	srv := &http.Server{
+		Handler:           s.handler,
+		ReadHeaderTimeout: 10 * time.Second,
+		ReadTimeout:       30 * time.Second,
+		IdleTimeout:       2 * time.Minute,
+		MaxHeaderBytes:    64 << 10,
+	}
 	stopped := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
 		defer close(stopped)
@@ -65,5 +79,8 @@ func exposureWarning(address string) string {
 	if err == nil && (host == "localhost" || (ip != nil && ip.IsLoopback())) {
 		return ""
 	}
-	return fmt.Sprintf("listen: %s has no access control and is reachable from other machines", address)
+	return fmt.Sprintf(
+		"listen: %s has no access control and is reachable from other machines",
+		address,
+	)
 }

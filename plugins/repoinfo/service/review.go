@@ -13,7 +13,10 @@ import (
 
 // linksOf are the addresses of commits and changes by the settings.
 func linksOf(set settings.Settings) release.Links {
-	links := release.Links{Commit: set.Links.Commit, Change: set.Links.Change}
+	links := release.Links{
+		Commit: set.Links.Commit,
+		Change: set.Links.Change,
+	}
 	if set.ReviewURL != "" {
 		links.Change = cmp.Or(links.Change, strings.TrimSuffix(set.ReviewURL, "/")+"/q/{change_id}")
 	}
@@ -21,7 +24,10 @@ func linksOf(set settings.Settings) release.Links {
 }
 
 // openChanges lists the changes of a branch that the review server has and that are not merged.
-func (s *Service) openChanges(ctx context.Context, project, branch string) ([]release.OpenChange, error) {
+func (s *Service) openChanges(
+	ctx context.Context,
+	project, branch string,
+) ([]release.OpenChange, error) {
 	received, err := s.review.OpenChanges(ctx, project, branch)
 	if err != nil {
 		return nil, err
@@ -33,9 +39,16 @@ func (s *Service) openChanges(ctx context.Context, project, branch string) ([]re
 			ChangeID string `json:"change_id"`
 		}
 		if err := json.Unmarshal(raw, &change); err != nil {
-			return nil, fault.Device(fault.Downstream, "a change of the review server cannot be read: %v", err)
+			return nil, fault.Device(
+				fault.Downstream,
+				"a change of the review server cannot be read: %v",
+				err,
+			)
 		}
-		list = append(list, release.OpenChange{Number: change.Number, ChangeID: change.ChangeID})
+		list = append(list, release.OpenChange{
+			Number:   change.Number,
+			ChangeID: change.ChangeID,
+		})
 	}
 	return list, nil
 }

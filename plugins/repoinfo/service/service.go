@@ -79,17 +79,32 @@ func buildService(set settings.Settings, env *sdk.Env) (*Service, error) {
 	if err := set.Check(); err != nil {
 		return nil, err
 	}
-	s := &Service{set: set, log: slog.Default(), health: env.Health, git: &gitcmd.Git{Path: set.Git}}
+	s := &Service{
+		set:    set,
+		log:    slog.Default(),
+		health: env.Health,
+		git:    &gitcmd.Git{Path: set.Git},
+	}
 	if env.Host != nil {
-		s.git.TLS = (&gitTrust{dir: filepath.Join(dataDir, "trust"), read: env.Host.Certificates.TrustPEM}).gitEnviron
+		s.git.TLS = (&gitTrust{
+			dir:  filepath.Join(dataDir, "trust"),
+			read: env.Host.Certificates.TrustPEM,
+		}).gitEnviron
 	}
 	var err error
 	if s.folder, err = clones.NewFolder(env.Below(set.Clones)[0], s.git); err != nil {
 		return nil, err
 	}
 	if set.ReviewURL != "" {
-		o := review.Options{URL: set.ReviewURL, Username: set.Review.Username, Password: set.Review.Password,
-			Timeout: set.Review.Timeout.Duration, Budget: set.Review.Budget.Duration, Fresh: set.Review.Fresh.Duration, MaxBytes: set.Limits.ReviewBytes}
+		o := review.Options{
+			URL:      set.ReviewURL,
+			Username: set.Review.Username,
+			Password: set.Review.Password,
+			Timeout:  set.Review.Timeout.Duration,
+			Budget:   set.Review.Budget.Duration,
+			Fresh:    set.Review.Fresh.Duration,
+			MaxBytes: set.Limits.ReviewBytes,
+		}
 		if env.Host != nil {
 			o.TLS = trust.New(env.Host.Certificates, s.log).Client
 		}
@@ -97,7 +112,10 @@ func buildService(set settings.Settings, env *sdk.Env) (*Service, error) {
 			return nil, err
 		}
 	}
-	directory, err := people.New(pathBelowHome(env, set.Mailmap), pathBelowHome(env, set.Affiliations))
+	directory, err := people.New(
+		pathBelowHome(env, set.Mailmap),
+		pathBelowHome(env, set.Affiliations),
+	)
 	if err != nil {
 		return nil, err
 	}
@@ -106,21 +124,59 @@ func buildService(set settings.Settings, env *sdk.Env) (*Service, error) {
 	}
 	s.folder.AllRefs = set.AllRefs
 	s.jobs = jobs.Open(dataDir, set.Limits.AnswerBytes, s.log)
-	lister := &history.Lister{Counts: counts.NewTable(s.jobs), Jobs: s.jobs, MessageLimit: set.Limits.MessageBytes}
-	s.turns = &turns.Queue{Places: set.Limits.Walks, Started: set.Limits.Walks, Waiting: max(1, set.Limits.Queue/4),
-		Total: set.Limits.Queue, Slice: slice}
-	s.syncer = syncer.New(syncer.Options{Folder: s.folder, Lister: lister, Renames: set.Renames, Sources: s.mirrorSources,
-		Interval: set.Mirror.Interval.Duration, Parallel: set.Mirror.Parallel, Timeout: set.Mirror.Timeout.Duration, Log: s.log})
-	reports := &report.Maker{Folder: s.folder, Lister: lister, People: directory, Timeout: set.Limits.WalkTimeout.Duration}
-	releases := &release.Maker{Reports: reports, Links: linksOf(set)}
+	lister := &history.Lister{
+		Counts:       counts.NewTable(s.jobs),
+		Jobs:         s.jobs,
+		MessageLimit: set.Limits.MessageBytes,
+	}
+	s.turns = &turns.Queue{
+		Places:  set.Limits.Walks,
+		Started: set.Limits.Walks,
+		Waiting: max(1, set.Limits.Queue/4),
+		Total:   set.Limits.Queue,
+		Slice:   slice,
+	}
+	s.syncer = syncer.New(syncer.Options{
+		Folder:   s.folder,
+		Lister:   lister,
+		Renames:  set.Renames,
+		Sources:  s.mirrorSources,
+		Interval: set.Mirror.Interval.Duration,
+		Parallel: set.Mirror.Parallel,
+		Timeout:  set.Mirror.Timeout.Duration,
+		Log:      s.log,
+	})
+	reports := &report.Maker{
+		Folder:  s.folder,
+		Lister:  lister,
+		People:  directory,
+		Timeout: set.Limits.WalkTimeout.Duration,
+	}
+	releases := &release.Maker{
+		Reports: reports,
+		Links:   linksOf(set),
+	}
 	if s.review != nil {
 		releases.OpenChanges = s.openChanges
 	}
-	s.api = &api.API{Folder: s.folder, Lister: lister, Reports: reports, Jobs: s.jobs, Turns: s.turns,
-		Releases: releases, Templates: release.Templates{Dir: pathBelowHome(env, set.Templates)},
-		Syncer: s.syncer, Review: s.review,
-		Log: s.log, Renames: set.Renames, Skip: set.SkipReviewCommits, PathsOnly: set.PathsOnly, MaxPage: set.Limits.Page,
-		Timeout: set.Limits.WalkTimeout.Duration, Secret: s.jobs.Secret("cursors", newSecret)}
+	s.api = &api.API{
+		Folder:    s.folder,
+		Lister:    lister,
+		Reports:   reports,
+		Jobs:      s.jobs,
+		Turns:     s.turns,
+		Releases:  releases,
+		Templates: release.Templates{Dir: pathBelowHome(env, set.Templates)},
+		Syncer:    s.syncer,
+		Review:    s.review,
+		Log:       s.log,
+		Renames:   set.Renames,
+		Skip:      set.SkipReviewCommits,
+		PathsOnly: set.PathsOnly,
+		MaxPage:   set.Limits.Page,
+		Timeout:   set.Limits.WalkTimeout.Duration,
+		Secret:    s.jobs.Secret("cursors", newSecret),
+	}
 	s.handler = s.api.Handler()
 	return s, nil
 }
@@ -150,7 +206,10 @@ func (s *Service) start(ctx context.Context) {
 	ctx, s.cancel = context.WithCancel(ctx)
 	if err := s.checkGit(ctx); err != nil {
 		s.log.Error("git cannot be used", "error", err)
-		s.health(sdk.Health{State: sdk.Degraded, Reason: err.Error()})
+		s.health(sdk.Health{
+			State:  sdk.Degraded,
+			Reason: err.Error(),
+		})
 	}
 	s.group.Go(func() { s.syncer.Run(ctx) })
 	if s.set.Listen != "" {
@@ -184,8 +243,11 @@ func (s *Service) mirrorSources(ctx context.Context) ([]clones.Source, error) {
 	var list []clones.Source
 	named := map[string]bool{}
 	for _, src := range s.set.Mirror.Sources {
-		list = append(list, clones.Source{Project: src.Project, URL: src.URL,
-			Header: basicAuthHeader(src.Username, src.Password)})
+		list = append(list, clones.Source{
+			Project: src.Project,
+			URL:     src.URL,
+			Header:  basicAuthHeader(src.Username, src.Password),
+		})
 		named[src.Project] = true
 	}
 	if !s.set.Mirror.Review {
@@ -194,8 +256,11 @@ func (s *Service) mirrorSources(ctx context.Context) ([]clones.Source, error) {
 	projects, err := s.review.Projects(ctx)
 	for _, p := range projects {
 		if !named[p] {
-			list = append(list, clones.Source{Project: p, URL: s.review.CloneURL(p),
-				Header: basicAuthHeader(s.set.Review.Username, s.set.Review.Password)})
+			list = append(list, clones.Source{
+				Project: p,
+				URL:     s.review.CloneURL(p),
+				Header:  basicAuthHeader(s.set.Review.Username, s.set.Review.Password),
+			})
 		}
 	}
 	return list, err

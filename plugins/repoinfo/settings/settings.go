@@ -89,7 +89,10 @@ func (s *Settings) Check() error {
 		add("mirror.review", "there is no review server to mirror from: set review_url")
 	}
 	if s.ReviewURL != "" && !plainHTTP(s.ReviewURL) {
-		add("review_url", "it must be an http or https address without credentials, query and fragment")
+		add(
+			"review_url",
+			"it must be an http or https address without credentials, query and fragment",
+		)
 	}
 	if (s.Review.Username == "") != (s.Review.Password == "") {
 		add("review", "username and password go together")
@@ -130,7 +133,10 @@ func (s *Settings) Check() error {
 		}
 		seen[src.Project] = true
 		if !gitAddress(src.URL) {
-			add(path, "url must be a http, https, ssh, git or file address without a password, or an absolute path (ssh://git@host/path, not git@host:path); credentials go into username and password")
+			add(
+				path,
+				"url must be a http, https, ssh, git or file address without a password, or an absolute path (ssh://git@host/path, not git@host:path); credentials go into username and password",
+			)
 		}
 		if src.Username != "" && !plainHTTP(src.URL) {
 			add(path, "username and password are for http and https only")
@@ -141,13 +147,21 @@ func (s *Settings) Check() error {
 
 func plainHTTP(address string) bool {
 	u, err := url.Parse(address)
-	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && u.User == nil && u.RawQuery == "" && u.Fragment == ""
+	return err == nil &&
+		(u.Scheme == "http" || u.Scheme == "https") &&
+		u.Host != "" &&
+		u.User == nil &&
+		u.RawQuery == "" &&
+		u.Fragment == ""
 }
 
 // webAddress reports whether an address of a web page can be linked; it may have placeholders, a query and a fragment.
 func webAddress(address string) bool {
 	u, err := url.Parse(address)
-	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && u.User == nil
+	return err == nil &&
+		(u.Scheme == "http" || u.Scheme == "https") &&
+		u.Host != "" &&
+		u.User == nil
 }
 
 func gitAddress(address string) bool {

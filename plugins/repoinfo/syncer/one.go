@@ -44,7 +44,13 @@ func (s *Syncer) syncProject(ctx context.Context, name string, sources map[strin
 
 // countProject keeps the counts, so that callers need not wait for them. A project whose
 // references have not moved since is left alone.
-func (s *Syncer) countProject(ctx context.Context, name string, st *Status, user string, step func(string)) {
+func (s *Syncer) countProject(
+	ctx context.Context,
+	name string,
+	st *Status,
+	user string,
+	step func(string),
+) {
 	ctx, cancel := context.WithTimeout(ctx, s.Timeout)
 	defer cancel()
 	repo, release, err := s.Folder.Open(ctx, name)

@@ -51,9 +51,21 @@ type Options struct {
 func New(o Options) *Syncer {
 	o.Parallel = max(1, o.Parallel)
 	const many = 1 << 30
-	return &Syncer{Options: o, fetching: semaphore.NewWeighted(int64(o.Parallel)), asked: semaphore.NewWeighted(int64(o.Parallel)),
-		counting: &turns.Queue{Places: o.Parallel, Started: o.Parallel, Waiting: many, Total: many, Slice: time.Second},
-		turns:    map[string]*semaphore.Weighted{}, status: map[string]Status{}, cloning: map[string]bool{}}
+	return &Syncer{
+		Options:  o,
+		fetching: semaphore.NewWeighted(int64(o.Parallel)),
+		asked:    semaphore.NewWeighted(int64(o.Parallel)),
+		counting: &turns.Queue{
+			Places:  o.Parallel,
+			Started: o.Parallel,
+			Waiting: many,
+			Total:   many,
+			Slice:   time.Second,
+		},
+		turns:   map[string]*semaphore.Weighted{},
+		status:  map[string]Status{},
+		cloning: map[string]bool{},
+	}
 }
 
 // Status is what the last run did with one project.
@@ -81,7 +93,9 @@ func (s *Syncer) Run(ctx context.Context) {
 	defer group.Wait()
 	for {
 		names, sources, err := s.listProjects(ctx, "")
-		if err != nil && ctx.Err() == nil && fault.KindOf(err) != fault.NotFound { // none yet is no fault
+		if err != nil &&
+			ctx.Err() == nil &&
+			fault.KindOf(err) != fault.NotFound { // none yet is no fault
 			s.Log.Warn("the clones cannot be synced", "error", err)
 		}
 		for _, name := range names {
@@ -113,7 +127,12 @@ func (s *Syncer) Sync(ctx context.Context, only string, progress func(Step)) ([]
 			step := func(text string) {
 				mu.Lock()
 				defer mu.Unlock()
-				progress(Step{Project: name, Text: text, Done: done, Total: len(names)})
+				progress(Step{
+					Project: name,
+					Text:    text,
+					Done:    done,
+					Total:   len(names),
+				})
 			}
 			turn := s.projectTurn(name)
 			if !turn.TryAcquire(1) {
@@ -135,7 +154,10 @@ func (s *Syncer) Sync(ctx context.Context, only string, progress func(Step)) ([]
 }
 
 // listProjects lists what there is to sync. The names are valid beside an error, too.
-func (s *Syncer) listProjects(ctx context.Context, only string) ([]string, map[string]clones.Source, error) {
+func (s *Syncer) listProjects(
+	ctx context.Context,
+	only string,
+) ([]string, map[string]clones.Source, error) {
 	var list []clones.Source
 	var sourcesErr error
 	if s.Sources != nil {
@@ -160,7 +182,11 @@ func (s *Syncer) listProjects(ctx context.Context, only string) ([]string, map[s
 	if only != "" {
 		if !slices.Contains(names, only) {
 			return nil, nil, errors.Join(sourcesErr,
-				fault.New(fault.NotFound, "project %s is neither among the clones nor among the sources", only))
+				fault.New(
+					fault.NotFound,
+					"project %s is neither among the clones nor among the sources",
+					only,
+				))
 		}
 		names = []string{only}
 	}

@@ -78,7 +78,9 @@ type BusyError struct {
 }
 
 // Error names the limit.
-func (e *BusyError) Error() string { return e.toFault().Error() }
+func (e *BusyError) Error() string {
+	return e.toFault().Error()
+}
 
 // Unwrap gives the kind.
 func (e *BusyError) Unwrap() error { return e.toFault() }

@@ -45,7 +45,11 @@ type Turn struct {
 
 // New makes a turn that is not queued yet.
 func (q *Queue) New(user, project string) *Turn {
-	return &Turn{queue: q, users: []string{user}, project: project}
+	return &Turn{
+		queue:   q,
+		users:   []string{user},
+		project: project,
+	}
 }
 
 // Join makes the turn another user's too: it is as urgent as for the one of them who has
@@ -97,7 +101,9 @@ func (t *Turn) Pause(ctx context.Context) error {
 }
 
 // Late fires when a slice has passed.
-func (t *Turn) Late() <-chan time.Time { return time.After(t.queue.Slice) }
+func (t *Turn) Late() <-chan time.Time {
+	return time.After(t.queue.Slice)
+}
 
 // waitGranted queues the turn and returns when it runs. It is called with the lock, and gives
 // it back.

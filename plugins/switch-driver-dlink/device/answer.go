@@ -51,13 +51,21 @@ func (p *Parser) Table(text string) (table []*switchdriver.ACLEntry, ok bool) {
 			profile, rule = nil, nil
 			id, err := strconv.ParseUint(m[1], 10, 16)
 			if err == nil && id > 0 {
-				profile = &switchdriver.ACLEntry{Profile: &switchdriver.ACLProfile{ProfileId: uint32(id), ProfileName: m[2], Layer: p.parseLayer(line)}}
+				profile = &switchdriver.ACLEntry{Profile: &switchdriver.ACLProfile{
+					ProfileId:   uint32(id),
+					ProfileName: m[2],
+					Layer:       p.parseLayer(line),
+				}}
 				table = append(table, profile)
 			}
 		} else if m := p.rule.FindStringSubmatch(line); m != nil && profile != nil {
 			rule = nil
 			if id, err := strconv.ParseUint(m[1], 10, 16); err == nil {
-				rule = &switchdriver.ACLRule{RuleId: uint32(id), Layer: profile.Profile.Layer, Ports: p.parsePortList(line)}
+				rule = &switchdriver.ACLRule{
+					RuleId: uint32(id),
+					Layer:  profile.Profile.Layer,
+					Ports:  p.parsePortList(line),
+				}
 				profile.Rules = append(profile.Rules, rule)
 			}
 		} else if m := p.action.FindStringSubmatch(line); m != nil && rule != nil {
@@ -109,7 +117,13 @@ func (p *Parser) parseValues(r *switchdriver.ACLRule, line string) bool {
 }
 
 // parseNumber reads a VLAN or the mask of one from a line that has it in a form; false: it has it in another, or beyond its bounds.
-func (p *Parser) parseNumber(line string, form *regexp.Regexp, base int, least, most uint64, to **uint32) bool {
+func (p *Parser) parseNumber(
+	line string,
+	form *regexp.Regexp,
+	base int,
+	least, most uint64,
+	to **uint32,
+) bool {
 	m := form.FindStringSubmatch(line)
 	if m == nil {
 		return !p.vlan.MatchString(line)
@@ -130,10 +144,14 @@ func parseAddress(form *regexp.Regexp, line string, to *string) {
 }
 
 // STP reads the state of the spanning tree; known is false if the answer does not contain it.
-func (p *Parser) STP(text string) (on, known bool) { return parseState(p.stp, text) }
+func (p *Parser) STP(text string) (on, known bool) {
+	return parseState(p.stp, text)
+}
 
 // PortSTP reads the state of one port's spanning tree.
-func (p *Parser) PortSTP(text string) (on, known bool) { return parseState(p.port, text) }
+func (p *Parser) PortSTP(text string) (on, known bool) {
+	return parseState(p.port, text)
+}
 
 func parseState(form *regexp.Regexp, text string) (on, known bool) {
 	m := form.FindStringSubmatch(text)
@@ -141,7 +159,9 @@ func parseState(form *regexp.Regexp, text string) (on, known bool) {
 }
 
 // Success reports whether a command was carried out: the switch says so in a line.
-func (p *Parser) Success(text string) bool { return p.success.MatchString(text) }
+func (p *Parser) Success(text string) bool {
+	return p.success.MatchString(text)
+}
 
 // Saved reports whether "save" was carried out.
 func (p *Parser) Saved(text string) bool {

@@ -16,7 +16,12 @@ const ShowACL = "show access_profile"
 // ACL is the command of a request on access lists. table is what the switch has:
 // making what is there and removing what is not is refused. Values were checked by
 // switchdriver.CheckACL; each becomes one word.
-func ACL(action switchdriver.ACLAction, p *switchdriver.ACLProfile, r *switchdriver.ACLRule, table []*switchdriver.ACLEntry) (string, error) {
+func ACL(
+	action switchdriver.ACLAction,
+	p *switchdriver.ACLProfile,
+	r *switchdriver.ACLRule,
+	table []*switchdriver.ACLEntry,
+) (string, error) {
 	w := &words{}
 	have := switchdriver.FindACL(table, p)
 	switch action {
@@ -24,11 +29,26 @@ func ACL(action switchdriver.ACLAction, p *switchdriver.ACLProfile, r *switchdri
 		w.addPlain("delete access_profile all")
 	case switchdriver.ACLCreateProfile:
 		if have != nil {
-			return "", fault.At(fault.Exists, "profile-id", "there is a profile %d (%s) already; remove it first", p.GetProfileId(), have.Profile.ProfileName)
+			return "", fault.At(
+				fault.Exists,
+				"profile-id",
+				"there is a profile %d (%s) already; remove it first",
+				p.GetProfileId(),
+				have.Profile.ProfileName,
+			)
 		}
-		same := switchdriver.FindACL(table, &switchdriver.ACLProfile{ProfileName: p.GetProfileName()})
+		same := switchdriver.FindACL(
+			table,
+			&switchdriver.ACLProfile{ProfileName: p.GetProfileName()},
+		)
 		if same != nil {
-			return "", fault.At(fault.Exists, "profile-name", "profile %d is called %s already; take another name", same.Profile.ProfileId, p.GetProfileName())
+			return "", fault.At(
+				fault.Exists,
+				"profile-name",
+				"profile %d is called %s already; take another name",
+				same.Profile.ProfileId,
+				p.GetProfileName(),
+			)
 		}
 		w.addPlain("create access_profile profile_id").addNumber(p.GetProfileId()).addPlain("profile_name").addWord("profile-name", p.GetProfileName())
 		w.addProfile(p)
@@ -42,11 +62,24 @@ func ACL(action switchdriver.ACLAction, p *switchdriver.ACLProfile, r *switchdri
 		case have == nil:
 			return "", noProfile(p)
 		case switchdriver.FindACLRule(have, r.GetRuleId()) != nil:
-			return "", fault.At(fault.Exists, "rule-id", "profile %s has a rule %d already; remove it first", have.Profile.ProfileName, r.GetRuleId())
+			return "", fault.At(
+				fault.Exists,
+				"rule-id",
+				"profile %s has a rule %d already; remove it first",
+				have.Profile.ProfileName,
+				r.GetRuleId(),
+			)
 		}
 		layer := have.Profile.Layer
 		if layer != "" && layer != r.GetLayer() {
-			return "", fault.At(fault.Invalid, "acl-layer", "profile %s is of the layer %s, not %.20q", have.Profile.ProfileName, layer, r.GetLayer())
+			return "", fault.At(
+				fault.Invalid,
+				"acl-layer",
+				"profile %s is of the layer %s, not %.20q",
+				have.Profile.ProfileName,
+				layer,
+				r.GetLayer(),
+			)
 		}
 		w.addPlain("config access_profile").addProfileRef(p).addPlain("add access_id").addNumber(r.GetRuleId())
 		w.addRule(r)
@@ -55,7 +88,13 @@ func ACL(action switchdriver.ACLAction, p *switchdriver.ACLProfile, r *switchdri
 		case have == nil:
 			return "", noProfile(p)
 		case switchdriver.FindACLRule(have, r.GetRuleId()) == nil:
-			return "", fault.At(fault.NotFound, "rule-id", "profile %s has no rule %d", have.Profile.ProfileName, r.GetRuleId())
+			return "", fault.At(
+				fault.NotFound,
+				"rule-id",
+				"profile %s has no rule %d",
+				have.Profile.ProfileName,
+				r.GetRuleId(),
+			)
 		}
 		w.addPlain("config access_profile").addProfileRef(p).addPlain("delete access_id").addNumber(r.GetRuleId())
 	default:
@@ -82,7 +121,9 @@ func (w *words) addPlain(text string) *words {
 	return w
 }
 
-func (w *words) addNumber(n uint32) *words { return w.addPlain(strconv.FormatUint(uint64(n), 10)) }
+func (w *words) addNumber(n uint32) *words {
+	return w.addPlain(strconv.FormatUint(uint64(n), 10))
+}
 
 func (w *words) addWord(field, value string) *words {
 	v, err := switchcli.Word(field, value)
@@ -135,11 +176,17 @@ func (w *words) addRule(r *switchdriver.ACLRule) {
 		list[i] = strconv.FormatUint(uint64(p), 10)
 	}
 	w.addPlain("port").addWord("port-list", strings.Join(list, ","))
-	w.addPlain(map[string]string{switchdriver.ActionPermit: "permit", switchdriver.ActionDeny: "deny"}[r.GetAction()])
+	w.addPlain(map[string]string{
+		switchdriver.ActionPermit: "permit",
+		switchdriver.ActionDeny:   "deny",
+	}[r.GetAction()])
 }
 
 func layerKeyword(layer string) string {
-	return map[string]string{switchdriver.LayerEthernet: "ethernet", switchdriver.LayerIP: "ip"}[layer]
+	return map[string]string{
+		switchdriver.LayerEthernet: "ethernet",
+		switchdriver.LayerIP:       "ip",
+	}[layer]
 }
 
 // ShowSTP shows the spanning tree of the switch, or of a port.

@@ -35,17 +35,27 @@ var (
 
 // Match implements switchdriver.Driver.
 func (d *Driver) Match() switchdriver.Match {
-	return switchdriver.Match{Models: d.set.Models, SysObjectIDs: d.set.SysObjectIDs}
+	return switchdriver.Match{
+		Models:       d.set.Models,
+		SysObjectIDs: d.set.SysObjectIDs,
+	}
 }
 
 // loginDialogue is how a D-Link switch lets in. The prompt that follows is the model's and
 // the user's: it is learned.
 func loginDialogue() switchcli.Dialogue {
-	return switchcli.Dialogue{Login: []switchcli.Step{{Prompt: "UserName:", Send: "${user}$"}, {Prompt: "PassWord:", Send: "${password}$"}}}
+	return switchcli.Dialogue{Login: []switchcli.Step{{
+		Prompt: "UserName:",
+		Send:   "${user}$",
+	}, {Prompt: "PassWord:", Send: "${password}$"}}}
 }
 
 // withSession runs f with a login, in its turn, within the timeout.
-func (d *Driver) withSession(ctx context.Context, sw *switchdriver.Switch, f func(*session) error) error {
+func (d *Driver) withSession(
+	ctx context.Context,
+	sw *switchdriver.Switch,
+	f func(*session) error,
+) error {
 	if err := switchdriver.CheckSwitch(sw); err != nil {
 		return err
 	}
@@ -74,7 +84,13 @@ func (d *Driver) login(ctx context.Context, to switchcli.Target) (*session, erro
 	if err != nil {
 		return nil, err
 	}
-	s := &session{Session: cli, ctx: ctx, d: d, to: to, name: to.Name}
+	s := &session{
+		Session: cli,
+		ctx:     ctx,
+		d:       d,
+		to:      to,
+		name:    to.Name,
+	}
 	for _, line := range d.set.Prepare {
 		if _, err := s.Run(ctx, line); err != nil {
 			cli.Close()
@@ -111,7 +127,9 @@ type session struct {
 }
 
 // runShow types what only shows something.
-func (s *session) runShow(line string) (string, error) { return s.Run(s.ctx, line) }
+func (s *session) runShow(line string) (string, error) {
+	return s.Run(s.ctx, line)
+}
 
 // runChange types a command that must succeed.
 func (s *session) runChange(line string) error {
@@ -120,7 +138,13 @@ func (s *session) runChange(line string) error {
 		return err
 	}
 	if !s.d.parser.Success(text) {
-		return fault.Device(fault.Downstream, "switch %s refuses %q: its answer is %s", s.name, line, switchcli.Reason(text))
+		return fault.Device(
+			fault.Downstream,
+			"switch %s refuses %q: its answer is %s",
+			s.name,
+			line,
+			switchcli.Reason(text),
+		)
 	}
 	s.d.log.Info("typed at a switch", "switch", s.name, "line", line)
 	return nil
@@ -131,17 +155,31 @@ func (s *session) saveConfig() error {
 	if !s.d.set.Save {
 		return nil
 	}
-	text, err := s.Run(s.ctx, "save", switchcli.Answer{Question: "(y/n)", Send: "y"})
+	text, err := s.Run(s.ctx, "save", switchcli.Answer{
+		Question: "(y/n)",
+		Send:     "y",
+	})
 	if err != nil {
 		return err
 	}
 	if !s.d.parser.Saved(text) {
-		return fault.Device(fault.Downstream, "switch %s made the change but does not save it: its answer is %s", s.name, switchcli.Reason(text))
+		return fault.Device(
+			fault.Downstream,
+			"switch %s made the change but does not save it: its answer is %s",
+			s.name,
+			switchcli.Reason(text),
+		)
 	}
 	return nil
 }
 
 // unreadableAnswer is an answer that is not understood, or a change that does not show.
 func (s *session) unreadableAnswer(line, text string) error {
-	return fault.Device(fault.Downstream, "switch %s: the answer to %q cannot be read: %s", s.name, line, switchcli.Reason(text))
+	return fault.Device(
+		fault.Downstream,
+		"switch %s: the answer to %q cannot be read: %s",
+		s.name,
+		line,
+		switchcli.Reason(text),
+	)
 }

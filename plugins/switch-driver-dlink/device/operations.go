@@ -12,7 +12,13 @@ import (
 
 // ApplyACL implements switchdriver.ACLApplier. Each request is one command, so that
 // it is made or not; what the switch shows afterwards decides.
-func (d *Driver) ApplyACL(ctx context.Context, sw *switchdriver.Switch, action switchdriver.ACLAction, p *switchdriver.ACLProfile, r *switchdriver.ACLRule) error {
+func (d *Driver) ApplyACL(
+	ctx context.Context,
+	sw *switchdriver.Switch,
+	action switchdriver.ACLAction,
+	p *switchdriver.ACLProfile,
+	r *switchdriver.ACLRule,
+) error {
 	if err := switchdriver.CheckACL(action, p, r); err != nil {
 		return err
 	}
@@ -36,7 +42,14 @@ func (d *Driver) ApplyACL(ctx context.Context, sw *switchdriver.Switch, action s
 			return err
 		}
 		if differs := switchdriver.ACLDiffers(action, p, r, after); differs != "" {
-			return fault.Device(fault.Downstream, "switch %s accepted %q but does not show it: it shows %s%s", s.name, line, differs, s.takeBack(action, p, r, after))
+			return fault.Device(
+				fault.Downstream,
+				"switch %s accepted %q but does not show it: it shows %s%s",
+				s.name,
+				line,
+				differs,
+				s.takeBack(action, p, r, after),
+			)
 		}
 		return s.saveConfig()
 	})
@@ -55,7 +68,12 @@ func (s *session) nameSwitch(err error) error {
 
 // takeBack removes a profile or rule that the switch made otherwise than asked for; it
 // was not there before. The text reports how that ended, and is empty where nothing is to be removed.
-func (s *session) takeBack(action switchdriver.ACLAction, p *switchdriver.ACLProfile, r *switchdriver.ACLRule, table []*switchdriver.ACLEntry) string {
+func (s *session) takeBack(
+	action switchdriver.ACLAction,
+	p *switchdriver.ACLProfile,
+	r *switchdriver.ACLRule,
+	table []*switchdriver.ACLEntry,
+) string {
 	have := switchdriver.FindACL(table, p)
 	switch {
 	case action == switchdriver.ACLCreateProfile && have != nil:
@@ -76,7 +94,10 @@ func (s *session) takeBack(action switchdriver.ACLAction, p *switchdriver.ACLPro
 }
 
 // ReadACL implements switchdriver.ACLReader.
-func (d *Driver) ReadACL(ctx context.Context, sw *switchdriver.Switch) (table []*switchdriver.ACLEntry, err error) {
+func (d *Driver) ReadACL(
+	ctx context.Context,
+	sw *switchdriver.Switch,
+) (table []*switchdriver.ACLEntry, err error) {
 	err = d.withSession(ctx, sw, func(s *session) error {
 		table, err = s.readACLTable()
 		return err
@@ -97,7 +118,12 @@ func (s *session) readACLTable() ([]*switchdriver.ACLEntry, error) {
 }
 
 // WriteSTP implements switchdriver.STPWriter.
-func (d *Driver) WriteSTP(ctx context.Context, sw *switchdriver.Switch, port uint32, on bool) error {
+func (d *Driver) WriteSTP(
+	ctx context.Context,
+	sw *switchdriver.Switch,
+	port uint32,
+	on bool,
+) error {
 	return d.withSession(ctx, sw, func(s *session) error {
 		now, err := s.readSTP(port)
 		if err != nil || now == on {
@@ -111,7 +137,12 @@ func (d *Driver) WriteSTP(ctx context.Context, sw *switchdriver.Switch, port uin
 			return err
 		}
 		if now != on {
-			return fault.Device(fault.Downstream, "switch %s accepted %q but does not show it", s.name, line)
+			return fault.Device(
+				fault.Downstream,
+				"switch %s accepted %q but does not show it",
+				s.name,
+				line,
+			)
 		}
 		return s.saveConfig()
 	})
@@ -132,7 +163,14 @@ func (s *session) readSTP(port uint32) (bool, error) {
 	case known:
 		return on, nil
 	case port != 0:
-		return false, fault.At(fault.NotFound, "port", "switch %s has no port %d: it says %s", s.name, port, switchcli.Reason(text))
+		return false, fault.At(
+			fault.NotFound,
+			"port",
+			"switch %s has no port %d: it says %s",
+			s.name,
+			port,
+			switchcli.Reason(text),
+		)
 	}
 	return false, s.unreadableAnswer(line, text)
 }
@@ -140,7 +178,10 @@ func (s *session) readSTP(port uint32) (bool, error) {
 // ApplySettings implements switchdriver.SettingsApplier. A setting that the switch
 // refuses is reported in its line and does not keep the others from being made; only when
 // the session is lost does the call fail.
-func (d *Driver) ApplySettings(ctx context.Context, set *switchdriver.Settings) (report []string, err error) {
+func (d *Driver) ApplySettings(
+	ctx context.Context,
+	set *switchdriver.Settings,
+) (report []string, err error) {
 	if err := switchdriver.CheckSwitch(set.GetSwitch()); err != nil {
 		return nil, err
 	}
@@ -166,7 +207,15 @@ func (d *Driver) ApplySettings(ctx context.Context, set *switchdriver.Settings) 
 			case d.parser.Success(text):
 				report = append(report, fmt.Sprintf("%s: switched off with %q", x.What, x.Line))
 			default:
-				report = append(report, fmt.Sprintf("%s: left as it is; the switch refuses %q: %s", x.What, x.Line, switchcli.Reason(text)))
+				report = append(
+					report,
+					fmt.Sprintf(
+						"%s: left as it is; the switch refuses %q: %s",
+						x.What,
+						x.Line,
+						switchcli.Reason(text),
+					),
+				)
 			}
 		}
 		return s.saveConfig()

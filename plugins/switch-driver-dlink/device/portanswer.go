@@ -37,7 +37,11 @@ func (p *Parser) Ports(text string) (out []*switchdriver.PortSettings) {
 			if !ok {
 				continue
 			}
-			last = &switchdriver.PortSettings{Port: number, Up: new(strings.EqualFold(m[2], "enabled")), Description: new("")}
+			last = &switchdriver.PortSettings{
+				Port:        number,
+				Up:          new(strings.EqualFold(m[2], "enabled")),
+				Description: new(""),
+			}
 			last.Speed, last.Duplex = p.speedOf(m[3])
 			p.linkOf(m[4], last)
 			out = append(out, last)
@@ -125,7 +129,11 @@ func (p *Parser) AddPower(text string, ports []*switchdriver.PortSettings) {
 // addPower adds the first line of a port: its state, priority and limit.
 func addPower(m []string, to *switchdriver.PortSettings) {
 	to.Power = new(strings.EqualFold(m[2], "enabled"))
-	to.PowerPriority = new(map[string]uint32{"critical": switchdriver.PowerCritical, "high": switchdriver.PowerHigh, "low": switchdriver.PowerLow}[strings.ToLower(m[3])])
+	to.PowerPriority = new(map[string]uint32{
+		"critical": switchdriver.PowerCritical,
+		"high":     switchdriver.PowerHigh,
+		"low":      switchdriver.PowerLow,
+	}[strings.ToLower(m[3])])
 	to.PowerLimit = numberIn(m[4])
 }
 

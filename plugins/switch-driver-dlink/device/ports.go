@@ -39,7 +39,11 @@ func ShowPower(port uint32) string {
 const ShowSupply = "show poe system"
 
 // ReadPortSettings implements switchdriver.PortSettingsReader.
-func (d *Driver) ReadPortSettings(ctx context.Context, sw *switchdriver.Switch, port uint32) (out []*switchdriver.PortSettings, supplies []*switchdriver.PowerSupply, err error) {
+func (d *Driver) ReadPortSettings(
+	ctx context.Context,
+	sw *switchdriver.Switch,
+	port uint32,
+) (out []*switchdriver.PortSettings, supplies []*switchdriver.PowerSupply, err error) {
 	err = d.withSession(ctx, sw, func(s *session) error {
 		if out, err = s.settings(port); err != nil {
 			return err
@@ -61,13 +65,22 @@ func (s *session) settings(port uint32) ([]*switchdriver.PortSettings, error) {
 	}
 	out := s.d.parser.Ports(text)
 	if port != 0 {
-		out = slices.DeleteFunc(out, func(p *switchdriver.PortSettings) bool { return p.Port != port })
+		out = slices.DeleteFunc(out, func(p *switchdriver.PortSettings) bool {
+			return p.Port != port
+		})
 	}
 	switch {
 	case len(out) == 0 && port == 0:
 		return nil, s.unreadableAnswer(ShowPorts(port), text)
 	case len(out) == 0:
-		return nil, fault.At(fault.NotFound, "port", "switch %s has no port %d: it says %s", s.name, port, switchcli.Reason(text))
+		return nil, fault.At(
+			fault.NotFound,
+			"port",
+			"switch %s has no port %d: it says %s",
+			s.name,
+			port,
+			switchcli.Reason(text),
+		)
 	}
 	if text, err = s.runShow(ShowPower(port)); err != nil {
 		return nil, err
@@ -78,7 +91,11 @@ func (s *session) settings(port uint32) ([]*switchdriver.PortSettings, error) {
 
 // WritePortSettings implements switchdriver.PortSettingsWriter. Each field is a command; when one fails, or the switch
 // does not show it, those before are taken back.
-func (d *Driver) WritePortSettings(ctx context.Context, sw *switchdriver.Switch, want *switchdriver.PortSettings) error {
+func (d *Driver) WritePortSettings(
+	ctx context.Context,
+	sw *switchdriver.Switch,
+	want *switchdriver.PortSettings,
+) error {
 	if err := switchdriver.CheckPortSettings(want); err != nil {
 		return err
 	}
@@ -102,7 +119,12 @@ func (d *Driver) WritePortSettings(ctx context.Context, sw *switchdriver.Switch,
 			return s.undoPort(err, back)
 		}
 		if differs := switchdriver.SettingsDiffer(want, after[0]); differs != "" {
-			err := fault.Device(fault.Downstream, "switch %s accepted the settings but does not show them: it shows %s", s.name, differs)
+			err := fault.Device(
+				fault.Downstream,
+				"switch %s accepted the settings but does not show them: it shows %s",
+				s.name,
+				differs,
+			)
 			return s.undoPort(err, back)
 		}
 		return s.saveConfig()
@@ -131,7 +153,11 @@ func (s *session) undoPort(cause error, back []string) error {
 
 // PortLines are the commands that give a port settings, and those that give it back what it had before.
 func PortLines(want, before *switchdriver.PortSettings) (lines, back []string, err error) {
-	p := portLines{port: want.GetPort(), want: want, before: before}
+	p := portLines{
+		port:   want.GetPort(),
+		want:   want,
+		before: before,
+	}
 	p.description()
 	p.power()
 	p.speed()
@@ -192,7 +218,13 @@ func (p *portLines) describe(text string) (string, error) {
 		return p.of("config ports", "clear_description"), nil
 	}
 	if len(text) > maxDescription || text != strings.TrimSpace(text) {
-		return "", fault.At(fault.Invalid, "description", "%.80q is not a description of up to %d characters without blanks at its ends", text, maxDescription)
+		return "", fault.At(
+			fault.Invalid,
+			"description",
+			"%.80q is not a description of up to %d characters without blanks at its ends",
+			text,
+			maxDescription,
+		)
 	}
 	for word := range strings.FieldsSeq(text) {
 		if _, err := switchcli.Word("description", word); err != nil {
@@ -206,7 +238,11 @@ func (p *portLines) power() {
 	w, b := p.want, p.before
 	if b.Power == nil {
 		const none = "it has no power over Ethernet at this port"
-		for path, asked := range map[string]bool{"power": w.Power != nil, "power-priority": w.PowerPriority != nil, "power-limit": w.PowerLimit != nil} {
+		for path, asked := range map[string]bool{
+			"power":          w.Power != nil,
+			"power-priority": w.PowerPriority != nil,
+			"power-limit":    w.PowerLimit != nil,
+		} {
 			if asked {
 				p.refuse(fault.Unsupported, path, "%s", none)
 			}
@@ -215,22 +251,40 @@ func (p *portLines) power() {
 	}
 	const poe = "config poe ports"
 	if w.PowerPriority != nil && *w.PowerPriority != b.GetPowerPriority() {
-		names := map[uint32]string{switchdriver.PowerCritical: "critical", switchdriver.PowerHigh: "high", switchdriver.PowerLow: "low"}
-		p.add(p.of(poe, "priority "+names[*w.PowerPriority]), p.of(poe, "priority "+names[b.GetPowerPriority()]))
+		names := map[uint32]string{
+			switchdriver.PowerCritical: "critical",
+			switchdriver.PowerHigh:     "high",
+			switchdriver.PowerLow:      "low",
+		}
+		p.add(
+			p.of(poe, "priority "+names[*w.PowerPriority]),
+			p.of(poe, "priority "+names[b.GetPowerPriority()]),
+		)
 	}
 	if w.PowerLimit != nil && *w.PowerLimit != b.GetPowerLimit() {
 		if *w.PowerLimit < minPowerLimit || *w.PowerLimit > maxPowerLimit {
-			p.refuse(fault.Invalid, "power-limit", "the limit of a port is %d to %d milliwatts", minPowerLimit, maxPowerLimit)
+			p.refuse(
+				fault.Invalid,
+				"power-limit",
+				"the limit of a port is %d to %d milliwatts",
+				minPowerLimit,
+				maxPowerLimit,
+			)
 			return
 		}
-		p.add(p.of(poe, "power_limit user_define "+decimal(*w.PowerLimit)), p.of(poe, "power_limit user_define "+decimal(b.GetPowerLimit())))
+		p.add(
+			p.of(poe, "power_limit user_define "+decimal(*w.PowerLimit)),
+			p.of(poe, "power_limit user_define "+decimal(b.GetPowerLimit())),
+		)
 	}
 	if w.Power != nil && *w.Power != *b.Power {
 		p.add(p.state(poe, *w.Power), p.state(poe, *b.Power))
 	}
 }
 
-func decimal(n uint32) string { return strconv.FormatUint(uint64(n), 10) }
+func decimal(n uint32) string {
+	return strconv.FormatUint(uint64(n), 10)
+}
 
 func (p *portLines) speed() {
 	if p.want.Speed == nil && p.want.Duplex == nil {
@@ -244,7 +298,11 @@ func (p *portLines) speed() {
 		duplex = *p.want.Duplex
 	}
 	if p.want.Duplex != nil && duplex == 0 && speed != 0 {
-		p.refuse(fault.Unsupported, "duplex", "it negotiates the duplex mode only together with the speed")
+		p.refuse(
+			fault.Unsupported,
+			"duplex",
+			"it negotiates the duplex mode only together with the speed",
+		)
 		return
 	}
 	line, ok := speedWord(speed, duplex)
@@ -270,5 +328,8 @@ func speedWord(speed, duplex uint32) (string, bool) {
 	if duplex == switchdriver.DuplexHalf {
 		word = decimal(speed) + "_half"
 	}
-	return word, slices.Contains([]string{"10_half", "10_full", "100_half", "100_full", "1000_full"}, word)
+	return word, slices.Contains(
+		[]string{"10_half", "10_full", "100_half", "100_full", "1000_full"},
+		word,
+	)
 }

@@ -29,7 +29,9 @@ const hostKeys = "dlink:hostkeys"
 
 // Commands describes the shell commands; these cannot be run.
 func Commands() []commands.Command {
-	return []commands.Command{hostkeys.Table(hostKeys, func() *hostkeys.Keys { return nil })}
+	return []commands.Command{hostkeys.Table(hostKeys, func() *hostkeys.Keys {
+		return nil
+	})}
 }
 
 // New is the plugin.
@@ -38,8 +40,18 @@ func New(_ context.Context, env *sdk.Env) (*sdk.Plugin, error) {
 	if err := env.DecodeConfig(&s); err != nil {
 		return nil, err
 	}
-	d := &Driver{set: s, parser: NewParser(), log: slog.Default()}
-	d.keys = &hostkeys.Keys{Policy: s.HostKeys, Store: env.Host.Datastore, File: "etc/switch-driver-dlink.yaml", Command: hostKeys, Log: d.log}
+	d := &Driver{
+		set:    s,
+		parser: NewParser(),
+		log:    slog.Default(),
+	}
+	d.keys = &hostkeys.Keys{
+		Policy:  s.HostKeys,
+		Store:   env.Host.Datastore,
+		File:    "etc/switch-driver-dlink.yaml",
+		Command: hostKeys,
+		Log:     d.log,
+	}
 	var bad fault.List
 	d.keys.Known, bad = s.Check("")
 	bad = append(bad, fault.All(s.Timeout.Between("timeout", 10*time.Millisecond, time.Hour))...)
@@ -51,6 +63,11 @@ func New(_ context.Context, env *sdk.Env) (*sdk.Plugin, error) {
 	if s.HostKeys == hostkeys.Any {
 		env.Warn("host_keys: any: whoever answers at a switch's address gets its password")
 	}
-	table := []commands.Command{hostkeys.Table(hostKeys, func() *hostkeys.Keys { return d.keys })}
-	return &sdk.Plugin{SwitchDriver: d, Commands: table}, bad.Err()
+	table := []commands.Command{hostkeys.Table(hostKeys, func() *hostkeys.Keys {
+		return d.keys
+	})}
+	return &sdk.Plugin{
+		SwitchDriver: d,
+		Commands:     table,
+	}, bad.Err()
 }

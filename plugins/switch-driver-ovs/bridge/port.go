@@ -30,7 +30,9 @@ type Columns struct {
 
 // Equal reports whether both are the same rows.
 func (c Columns) Equal(d Columns) bool {
-	return c.Tag == d.Tag && c.Mode == d.Mode && slices.Equal(slices.Sorted(slices.Values(c.Trunks)), slices.Sorted(slices.Values(d.Trunks)))
+	return c.Tag == d.Tag &&
+		c.Mode == d.Mode &&
+		slices.Equal(slices.Sorted(slices.Values(c.Trunks)), slices.Sorted(slices.Values(d.Trunks)))
 }
 
 // Port is a port of a bridge.
@@ -95,7 +97,10 @@ func (c Columns) toMember() member {
 // toColumns writes what a port is in. before is what it was, for what does not change.
 func (m member) toColumns(before Columns) Columns {
 	all := len(m.tagged) == lastVLAN || (len(m.tagged) == lastVLAN-1 && m.untagged != 0)
-	c := Columns{Tag: m.untagged, Trunks: slices.Sorted(maps.Keys(m.tagged))}
+	c := Columns{
+		Tag:    m.untagged,
+		Trunks: slices.Sorted(maps.Keys(m.tagged)),
+	}
 	if all {
 		c.Trunks = nil
 	}

@@ -25,7 +25,9 @@ const manyTrunks = 1024
 
 // Has reports whether the bridge has a port of a number.
 func (s *State) Has(port uint32) bool {
-	return port != 0 && slices.ContainsFunc(s.Ports, func(p Port) bool { return p.Number == port })
+	return port != 0 && slices.ContainsFunc(s.Ports, func(p Port) bool {
+		return p.Number == port
+	})
 }
 
 // vlanIDs are the VLANs there are: the default one, those that were made, and those that
@@ -53,7 +55,10 @@ func (s *State) vlanIDs() []int {
 func (s *State) VLANs() []*switchdriver.VLAN {
 	var out []*switchdriver.VLAN
 	for _, id := range s.vlanIDs() {
-		out = append(out, &switchdriver.VLAN{VlanId: uint32(id), Name: s.Names[id]})
+		out = append(out, &switchdriver.VLAN{
+			VlanId: uint32(id),
+			Name:   s.Names[id],
+		})
 	}
 	for _, p := range s.Ports {
 		if p.Number == 0 {
@@ -102,11 +107,19 @@ func (s *State) Write(v *switchdriver.VLAN, setPorts bool) (*State, error) {
 		m := p.Columns.toMember()
 		in := slices.Contains(v.EgressPorts, p.Number)
 		untagged := slices.Contains(v.UntaggedPorts, p.Number)
-		if p.Number == 0 || (in == (m.tagged[id] || m.untagged == id) && untagged == (m.untagged == id)) {
+		if p.Number == 0 ||
+			(in == (m.tagged[id] || m.untagged == id) && untagged == (m.untagged == id)) {
 			continue
 		}
 		if p.Columns.isFixed() {
-			return nil, fault.At(fault.Unsupported, "egress-ports", "port %d (%s) is in the mode %s, which is not changed here", p.Number, p.Name, p.Columns.Mode)
+			return nil, fault.At(
+				fault.Unsupported,
+				"egress-ports",
+				"port %d (%s) is in the mode %s, which is not changed here",
+				p.Number,
+				p.Name,
+				p.Columns.Mode,
+			)
 		}
 		switch {
 		case untagged:
@@ -118,7 +131,12 @@ func (s *State) Write(v *switchdriver.VLAN, setPorts bool) (*State, error) {
 				m.untagged = 0
 			}
 		case id == defaultVLAN && len(m.tagged) == 0:
-			return nil, fault.At(fault.Invalid, "egress-ports", "port %d would be in no VLAN; put it into another one first", p.Number)
+			return nil, fault.At(
+				fault.Invalid,
+				"egress-ports",
+				"port %d would be in no VLAN; put it into another one first",
+				p.Number,
+			)
 		default:
 			m.leaveVLAN(id)
 		}
@@ -138,7 +156,15 @@ func (s *State) Remove(id int) (*State, error) {
 			continue // a trunk of all VLANs has no list to take it from
 		}
 		if p.Columns.isFixed() {
-			return nil, fault.At(fault.InUse, "vlan-id", "port %d (%s) in the mode %s is in VLAN %d; it is not changed here", p.Number, p.Name, p.Columns.Mode, id)
+			return nil, fault.At(
+				fault.InUse,
+				"vlan-id",
+				"port %d (%s) in the mode %s is in VLAN %d; it is not changed here",
+				p.Number,
+				p.Name,
+				p.Columns.Mode,
+				id,
+			)
 		}
 		all := len(p.Columns.Trunks) == 0 && p.Columns.effectiveMode() == NativeUntagged
 		m.leaveVLAN(id)

@@ -40,7 +40,9 @@ var (
 )
 
 // Match implements switchdriver.Driver.
-func (d *Driver) Match() switchdriver.Match { return switchdriver.Match{Models: d.set.Models} }
+func (d *Driver) Match() switchdriver.Match {
+	return switchdriver.Match{Models: d.set.Models}
+}
 
 // placeOf is where the host of a switch is.
 func (d *Driver) placeOf(sw *switchdriver.Switch) place {
@@ -69,7 +71,12 @@ type call struct {
 
 // runCall opens a session for an operation and reads the bridge, within the timeout. A change
 // waits for its turn at the switch.
-func (d *Driver) runCall(ctx context.Context, sw *switchdriver.Switch, change bool, f func(*call) error) error {
+func (d *Driver) runCall(
+	ctx context.Context,
+	sw *switchdriver.Switch,
+	change bool,
+	f func(*call) error,
+) error {
 	if err := switchdriver.CheckSwitch(sw); err != nil {
 		return err
 	}
@@ -100,7 +107,13 @@ func (c *call) openSession(ctx context.Context) error {
 	if strings.HasPrefix(c.at.OVSDB, "ssl:") {
 		var err error
 		if conf, err = c.d.tls(ctx, c.at.TLSName); err != nil {
-			return fault.Wrap(fault.KindOf(err), err, "no TLS to switch %s: %v", switchdriver.Label(c.sw), err)
+			return fault.Wrap(
+				fault.KindOf(err),
+				err,
+				"no TLS to switch %s: %v",
+				switchdriver.Label(c.sw),
+				err,
+			)
 		}
 	}
 	var err error
@@ -129,11 +142,16 @@ func (c *call) deviceFault(err error) error {
 	return f
 }
 
-func (c *call) readBridge() (*ovsdb.Bridge, error) { return c.ReadBridge(c.at.Bridge, c.sw.NodeId) }
+func (c *call) readBridge() (*ovsdb.Bridge, error) {
+	return c.ReadBridge(c.at.Bridge, c.sw.NodeId)
+}
 
 // ReadPorts implements switchdriver.PortReader. A port's number is its OpenFlow port
 // number, which Open vSwitch keeps as long as the port is there.
-func (d *Driver) ReadPorts(ctx context.Context, sw *switchdriver.Switch) (out []*switchdriver.Port, err error) {
+func (d *Driver) ReadPorts(
+	ctx context.Context,
+	sw *switchdriver.Switch,
+) (out []*switchdriver.Port, err error) {
 	err = d.runCall(ctx, sw, false, func(c *call) error {
 		for _, p := range c.b.Ports {
 			if p.Number != 0 {
@@ -146,7 +164,10 @@ func (d *Driver) ReadPorts(ctx context.Context, sw *switchdriver.Switch) (out []
 }
 
 // ReadVLANs implements switchdriver.VLANReader.
-func (d *Driver) ReadVLANs(ctx context.Context, sw *switchdriver.Switch) (out []*switchdriver.VLAN, err error) {
+func (d *Driver) ReadVLANs(
+	ctx context.Context,
+	sw *switchdriver.Switch,
+) (out []*switchdriver.VLAN, err error) {
 	err = d.runCall(ctx, sw, false, func(c *call) error {
 		out = c.b.VLANs()
 		return nil
@@ -155,7 +176,12 @@ func (d *Driver) ReadVLANs(ctx context.Context, sw *switchdriver.Switch) (out []
 }
 
 // WriteVLAN implements switchdriver.VLANWriter.
-func (d *Driver) WriteVLAN(ctx context.Context, sw *switchdriver.Switch, v *switchdriver.VLAN, create, setPorts bool) (out *switchdriver.VLAN, err error) {
+func (d *Driver) WriteVLAN(
+	ctx context.Context,
+	sw *switchdriver.Switch,
+	v *switchdriver.VLAN,
+	create, setPorts bool,
+) (out *switchdriver.VLAN, err error) {
 	if err := switchdriver.CheckVLAN(v, nil); err != nil {
 		return nil, err
 	}
@@ -166,7 +192,13 @@ func (d *Driver) WriteVLAN(ctx context.Context, sw *switchdriver.Switch, v *swit
 			}
 			switch there := b.VLAN(v.VlanId) != nil; {
 			case there && create:
-				return nil, fault.At(fault.Exists, "vlan-id", "VLAN %d exists on switch %s", v.VlanId, switchdriver.Label(sw))
+				return nil, fault.At(
+					fault.Exists,
+					"vlan-id",
+					"VLAN %d exists on switch %s",
+					v.VlanId,
+					switchdriver.Label(sw),
+				)
 			case !there && !create:
 				return nil, missingVLAN(sw, v.VlanId)
 			}
@@ -186,7 +218,11 @@ func (d *Driver) DeleteVLAN(ctx context.Context, sw *switchdriver.Switch, id uin
 		return err
 	}
 	if id == 1 {
-		return fault.At(fault.Invalid, "vlan-id", "VLAN 1 is the default VLAN and cannot be removed")
+		return fault.At(
+			fault.Invalid,
+			"vlan-id",
+			"VLAN 1 is the default VLAN and cannot be removed",
+		)
 	}
 	return d.runCall(ctx, sw, true, func(c *call) error {
 		_, err := c.changeBridge(func(b *ovsdb.Bridge) (*bridge.State, error) {
@@ -200,7 +236,13 @@ func (d *Driver) DeleteVLAN(ctx context.Context, sw *switchdriver.Switch, id uin
 }
 
 func missingVLAN(sw *switchdriver.Switch, id uint32) error {
-	return fault.At(fault.NotFound, "vlan-id", "switch %s has no VLAN %d", switchdriver.Label(sw), id)
+	return fault.At(
+		fault.NotFound,
+		"vlan-id",
+		"switch %s has no VLAN %d",
+		switchdriver.Label(sw),
+		id,
+	)
 }
 
 // changeBridge reads, plans, writes and returns what it reads back; a change that somebody else came in
@@ -238,7 +280,10 @@ func (c *call) changeBridge(plan func(*ovsdb.Bridge) (*bridge.State, error)) (*b
 
 func sameState(a, b *bridge.State) bool {
 	return len(a.Ports) == len(b.Ports) && slices.EqualFunc(a.VLANs(), b.VLANs(), func(v, w *switchdriver.VLAN) bool {
-		return v.VlanId == w.VlanId && v.Name == w.Name && slices.Equal(v.EgressPorts, w.EgressPorts) && slices.Equal(v.UntaggedPorts, w.UntaggedPorts)
+		return v.VlanId == w.VlanId &&
+			v.Name == w.Name &&
+			slices.Equal(v.EgressPorts, w.EgressPorts) &&
+			slices.Equal(v.UntaggedPorts, w.UntaggedPorts)
 	})
 }
 
@@ -253,7 +298,10 @@ func (c *call) takeBack(before *ovsdb.Bridge, want *bridge.State, cause error) e
 		defer undo.Close()
 		var now *ovsdb.Bridge
 		if now, err = undo.readBridge(); err == nil && !sameState(&now.State, want) {
-			return fmt.Errorf("%w; another client has changed it since, so it was not undone", cause)
+			return fmt.Errorf(
+				"%w; another client has changed it since, so it was not undone",
+				cause,
+			)
 		}
 		if err == nil {
 			var late *ovsdb.NotAppliedError

@@ -38,7 +38,9 @@ func New(_ context.Context, env *sdk.Env) (*sdk.Plugin, error) {
 	if err := env.DecodeConfig(&d.set); err != nil {
 		return nil, err
 	}
-	d.tls = func(ctx context.Context, name string) (*tls.Config, error) { return newTLSConfig(ctx, env.Host, name) }
+	d.tls = func(ctx context.Context, name string) (*tls.Config, error) {
+		return newTLSConfig(ctx, env.Host, name)
+	}
 	return &sdk.Plugin{SwitchDriver: d}, d.checkSettings()
 }
 
@@ -53,7 +55,16 @@ func (d *Driver) checkSettings() error {
 			}
 		}
 		if value != "" {
-			bad = append(bad, fault.At(fault.Invalid, path, "%.80q is not an OVSDB address; write %s", value, strings.Join(schemes, ":… or ")+":…"))
+			bad = append(
+				bad,
+				fault.At(
+					fault.Invalid,
+					path,
+					"%.80q is not an OVSDB address; write %s",
+					value,
+					strings.Join(schemes, ":… or ")+":…",
+				),
+			)
 		}
 	}
 	endpoints := func(path string, p place) {
@@ -65,7 +76,10 @@ func (d *Driver) checkSettings() error {
 		path := fmt.Sprintf("hosts/%d/", i)
 		a, err := netip.ParseAddr(h.Address)
 		if err != nil {
-			bad = append(bad, fault.At(fault.Invalid, path+"address", "%.60q is not an IP address", h.Address))
+			bad = append(
+				bad,
+				fault.At(fault.Invalid, path+"address", "%.60q is not an IP address", h.Address),
+			)
 			continue
 		}
 		endpoints(path, h.place)

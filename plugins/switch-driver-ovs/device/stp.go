@@ -10,12 +10,24 @@ import (
 
 // ReadSTP implements switchdriver.STPReader. Without a spanning tree a port that is up
 // forwards, and there is no root.
-func (d *Driver) ReadSTP(ctx context.Context, sw *switchdriver.Switch, port uint32) (out []*switchdriver.STPPort, enabled bool, err error) {
+func (d *Driver) ReadSTP(
+	ctx context.Context,
+	sw *switchdriver.Switch,
+	port uint32,
+) (out []*switchdriver.STPPort, enabled bool, err error) {
 	err = d.runCall(ctx, sw, false, func(c *call) error {
 		enabled = c.b.STP
 		for _, p := range c.b.Ports {
 			if p.Number != 0 && (port == 0 || p.Number == port) {
-				out = append(out, &switchdriver.STPPort{Port: p.Number, State: p.State(), Enabled: p.STP, DesignatedRoot: c.b.Root()})
+				out = append(
+					out,
+					&switchdriver.STPPort{
+						Port:           p.Number,
+						State:          p.State(),
+						Enabled:        p.STP,
+						DesignatedRoot: c.b.Root(),
+					},
+				)
 			}
 		}
 		if port != 0 && len(out) == 0 {
@@ -27,11 +39,22 @@ func (d *Driver) ReadSTP(ctx context.Context, sw *switchdriver.Switch, port uint
 }
 
 func noPort(sw *switchdriver.Switch, port uint32) error {
-	return fault.At(fault.NotFound, "port", "switch %s has no port %d", switchdriver.Label(sw), port)
+	return fault.At(
+		fault.NotFound,
+		"port",
+		"switch %s has no port %d",
+		switchdriver.Label(sw),
+		port,
+	)
 }
 
 // WriteSTP implements switchdriver.STPWriter.
-func (d *Driver) WriteSTP(ctx context.Context, sw *switchdriver.Switch, port uint32, on bool) error {
+func (d *Driver) WriteSTP(
+	ctx context.Context,
+	sw *switchdriver.Switch,
+	port uint32,
+	on bool,
+) error {
 	return d.runCall(ctx, sw, true, func(c *call) error { return c.writeSTP(port, on) })
 }
 
@@ -65,7 +88,10 @@ func (c *call) writeSTP(port uint32, on bool) (err error) {
 
 // ApplySettings implements switchdriver.SettingsApplier. Of what SDN needs, OVSDB has
 // the spanning tree; flooding and learning are matters of OpenFlow.
-func (d *Driver) ApplySettings(ctx context.Context, s *switchdriver.Settings) (report []string, err error) {
+func (d *Driver) ApplySettings(
+	ctx context.Context,
+	s *switchdriver.Settings,
+) (report []string, err error) {
 	sw := s.GetSwitch()
 	err = d.runCall(ctx, sw, true, func(c *call) error {
 		if s.DisableStp {
@@ -81,7 +107,10 @@ func (d *Driver) ApplySettings(ctx context.Context, s *switchdriver.Settings) (r
 		}{{s.DisableBpduFlooding, "BPDU flooding"}, {s.DisableBroadcastFlooding, "broadcast flooding"}, {s.DisableMulticastFlooding, "multicast flooding"},
 			{s.DisableUnknownFlooding, "flooding of unknown addresses"}, {s.DisableLearning, "learning"}} {
 			if x.asked {
-				report = append(report, x.what+": left as it is; on Open vSwitch the flow table decides that, through an OpenFlow controller")
+				report = append(
+					report,
+					x.what+": left as it is; on Open vSwitch the flow table decides that, through an OpenFlow controller",
+				)
 			}
 		}
 		return nil
@@ -94,7 +123,10 @@ func (c *call) stpOff(dry bool) (string, error) {
 	case !c.b.STP:
 		return "spanning tree: off already", nil
 	case dry:
-		return fmt.Sprintf("spanning tree: would be switched off (bridge %s: stp_enable=false rstp_enable=false)", c.b.Name), nil
+		return fmt.Sprintf(
+			"spanning tree: would be switched off (bridge %s: stp_enable=false rstp_enable=false)",
+			c.b.Name,
+		), nil
 	}
 	return "spanning tree: switched off", c.writeSTP(0, false)
 }

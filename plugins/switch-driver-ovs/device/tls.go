@@ -25,8 +25,13 @@ func newTLSConfig(ctx context.Context, h *host.Client, name string) (*tls.Config
 	if err != nil {
 		return nil, fault.Wrap(fault.KindOf(err), err, remedy+"%v", err)
 	}
-	return &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{own}, RootCAs: pool,
-		InsecureSkipVerify: true, VerifyConnection: verifyChain(pool, name)}, nil
+	return &tls.Config{
+		MinVersion:         tls.VersionTLS12,
+		Certificates:       []tls.Certificate{own},
+		RootCAs:            pool,
+		InsecureSkipVerify: true,
+		VerifyConnection:   verifyChain(pool, name),
+	}, nil
 }
 
 // verifyChain checks the chain of a host's certificate against the trusted authorities, and
@@ -37,7 +42,11 @@ func verifyChain(pool *x509.CertPool, name string) func(tls.ConnectionState) err
 			return fmt.Errorf("%w: the host presents no certificate", ovsdb.ErrTrust)
 		}
 		own := s.PeerCertificates[0]
-		o := x509.VerifyOptions{Roots: pool, Intermediates: x509.NewCertPool(), KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageAny}}
+		o := x509.VerifyOptions{
+			Roots:         pool,
+			Intermediates: x509.NewCertPool(),
+			KeyUsages:     []x509.ExtKeyUsage{x509.ExtKeyUsageAny},
+		}
 		for _, c := range s.PeerCertificates[1:] {
 			o.Intermediates.AddCert(c)
 		}
@@ -48,14 +57,20 @@ func verifyChain(pool *x509.CertPool, name string) func(tls.ConnectionState) err
 		if name == "" || isFor(own, name) {
 			return nil
 		}
-		return fmt.Errorf("%w: the certificate of the host is for %.200s, not for %s as tls_name of etc/switch-driver-ovs.yaml requires", ovsdb.ErrTrust, certificateNames(own), name)
+		return fmt.Errorf(
+			"%w: the certificate of the host is for %.200s, not for %s as tls_name of etc/switch-driver-ovs.yaml requires",
+			ovsdb.ErrTrust,
+			certificateNames(own),
+			name,
+		)
 	}
 }
 
 // isFor reports whether a certificate is for a name. The common name counts where there
 // are no others: ovs-pki makes such.
 func isFor(c *x509.Certificate, name string) bool {
-	return c.VerifyHostname(name) == nil || len(alternativeNames(c)) == 0 && strings.EqualFold(c.Subject.CommonName, name)
+	return c.VerifyHostname(name) == nil ||
+		len(alternativeNames(c)) == 0 && strings.EqualFold(c.Subject.CommonName, name)
 }
 
 // alternativeNames is the names and addresses in the extension for them (RFC 5280, 4.2.1.6).

@@ -21,7 +21,9 @@ const maxAnswer = 64 << 20
 // refusedError is what ovs-vswitchd answers instead of doing what it was asked.
 type refusedError struct{ Text string }
 
-func (e *refusedError) Error() string { return "ovs-vswitchd refuses: " + strings.TrimSpace(e.Text) }
+func (e *refusedError) Error() string {
+	return "ovs-vswitchd refuses: " + strings.TrimSpace(e.Text)
+}
 
 // runAppctl has ovs-vswitchd carry out one command and returns its output. target is
 // unix:PATH, where * stands for any text in a file name and the first socket that
@@ -99,7 +101,15 @@ func parseFDB(text string) (out []fdbRow) {
 		if err1 != nil || err2 != nil || err3 != nil || len(f[2]) != 17 || port == 0 {
 			continue
 		}
-		out = append(out, fdbRow{Port: uint32(port), VLAN: uint32(vlan), MAC: mac, Static: strings.HasPrefix(f[3], "static")})
+		out = append(
+			out,
+			fdbRow{
+				Port:   uint32(port),
+				VLAN:   uint32(vlan),
+				MAC:    mac,
+				Static: strings.HasPrefix(f[3], "static"),
+			},
+		)
 	}
 	return out
 }

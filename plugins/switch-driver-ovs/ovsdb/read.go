@@ -41,9 +41,42 @@ const reserved = 0xff00
 // only one there is.
 func (s *Session) ReadBridge(name string, mac uint64) (*Bridge, error) {
 	r, err := s.runTransaction(
-		selectOp("Bridge", "_uuid", "name", "ports", "external_ids", "other_config", "stp_enable", "rstp_enable", "status", "rstp_status"),
-		selectOp("Port", "_uuid", "name", "interfaces", "tag", "trunks", "vlan_mode", "other_config", "status", "rstp_status"),
-		selectOp("Interface", "_uuid", "name", "type", "ofport", "ifindex", "admin_state", "link_state", "mac_in_use", "link_speed"),
+		selectOp(
+			"Bridge",
+			"_uuid",
+			"name",
+			"ports",
+			"external_ids",
+			"other_config",
+			"stp_enable",
+			"rstp_enable",
+			"status",
+			"rstp_status",
+		),
+		selectOp(
+			"Port",
+			"_uuid",
+			"name",
+			"interfaces",
+			"tag",
+			"trunks",
+			"vlan_mode",
+			"other_config",
+			"status",
+			"rstp_status",
+		),
+		selectOp(
+			"Interface",
+			"_uuid",
+			"name",
+			"type",
+			"ofport",
+			"ifindex",
+			"admin_state",
+			"link_state",
+			"mac_in_use",
+			"link_speed",
+		),
 	)
 	if err != nil {
 		return nil, err
@@ -62,8 +95,16 @@ func bridgeOf(r []result, name string, mac uint64) (*Bridge, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &Bridge{State: bridge.State{UUID: uuidValue(self["_uuid"]), Name: stringValue(self["name"]), Names: map[int]string{}},
-		STP: boolValue(self["stp_enable"]) || boolValue(self["rstp_enable"]), Status: mergeMaps(self["status"], self["rstp_status"]), ids: stringMap(self["external_ids"])}
+	b := &Bridge{
+		State: bridge.State{
+			UUID:  uuidValue(self["_uuid"]),
+			Name:  stringValue(self["name"]),
+			Names: map[int]string{},
+		},
+		STP:    boolValue(self["stp_enable"]) || boolValue(self["rstp_enable"]),
+		Status: mergeMaps(self["status"], self["rstp_status"]),
+		ids:    stringMap(self["external_ids"]),
+	}
 	for k, v := range b.ids {
 		id, err := strconv.Atoi(strings.TrimPrefix(k, vlanKey))
 		if err == nil && strings.HasPrefix(k, vlanKey) && id >= 1 && id <= switchdriver.MaxVLANID {
@@ -76,7 +117,9 @@ func bridgeOf(r []result, name string, mac uint64) (*Bridge, error) {
 			b.addPort(p, interfaces)
 		}
 	}
-	slices.SortFunc(b.Ports, func(p, q *Port) int { return int(p.Number) - int(q.Number) })
+	slices.SortFunc(b.Ports, func(p, q *Port) int {
+		return int(p.Number) - int(q.Number)
+	})
 	return b, nil
 }
 
@@ -99,18 +142,29 @@ func chooseBridge(rows []row, interfaces map[string]row, name string, mac uint64
 	slices.Sort(names)
 	switch {
 	case name != "":
-		return nil, fmt.Errorf("there is no bridge %q; there are %s", name, strings.Join(names, ", "))
+		return nil, fmt.Errorf(
+			"there is no bridge %q; there are %s",
+			name,
+			strings.Join(names, ", "),
+		)
 	case len(match) == 1:
 		return match[0], nil
 	case len(rows) == 1:
 		return rows[0], nil
 	}
-	return nil, fmt.Errorf("none of the bridges %s has the MAC address of the switch; name the bridge in etc/switch-driver-ovs.yaml", strings.Join(names, ", "))
+	return nil, fmt.Errorf(
+		"none of the bridges %s has the MAC address of the switch; name the bridge in etc/switch-driver-ovs.yaml",
+		strings.Join(names, ", "),
+	)
 }
 
 // addPort reads a port. The bridge's own, local one is not one of the switch's ports.
 func (b *Bridge) addPort(columns row, interfaces map[string]row) {
-	p := &Port{UUID: uuidValue(columns["_uuid"]), STP: stringMap(columns["other_config"])["stp-enable"] != "false", Status: mergeMaps(columns["status"], columns["rstp_status"])}
+	p := &Port{
+		UUID:   uuidValue(columns["_uuid"]),
+		STP:    stringMap(columns["other_config"])["stp-enable"] != "false",
+		Status: mergeMaps(columns["status"], columns["rstp_status"]),
+	}
 	p.Name = stringValue(columns["name"])
 	if p.Name == b.Name {
 		return
@@ -130,8 +184,16 @@ func (b *Bridge) addPort(columns row, interfaces map[string]row) {
 		p.Mac, p.Speed = macOf(stringValue(firstValue(i["mac_in_use"]))), uint64(max(0, intValue(i["link_speed"])))
 	}
 	b.Ports = append(b.Ports, p)
-	b.State.Ports = append(b.State.Ports, bridge.Port{UUID: p.UUID, Name: p.Name, Number: p.Number,
-		Columns: bridge.Columns{Tag: intValue(columns["tag"]), Trunks: intValues(columns["trunks"]), Mode: stringValue(firstValue(columns["vlan_mode"]))}})
+	b.State.Ports = append(b.State.Ports, bridge.Port{
+		UUID:   p.UUID,
+		Name:   p.Name,
+		Number: p.Number,
+		Columns: bridge.Columns{
+			Tag:    intValue(columns["tag"]),
+			Trunks: intValues(columns["trunks"]),
+			Mode:   stringValue(firstValue(columns["vlan_mode"])),
+		},
+	})
 }
 
 // Port finds the port of an OpenFlow port number, which may be that of a bond's member.

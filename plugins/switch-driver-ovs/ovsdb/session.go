@@ -41,7 +41,13 @@ func Open(ctx context.Context, endpoint string, conf *tls.Config) (*Session, err
 		return nil, err
 	}
 	left := &io.LimitedReader{R: conn, N: maxSession + 1}
-	s := &Session{ctx: ctx, conn: conn, left: left, in: json.NewDecoder(left), stop: context.AfterFunc(ctx, func() { conn.Close() })}
+	s := &Session{
+		ctx:  ctx,
+		conn: conn,
+		left: left,
+		in:   json.NewDecoder(left),
+		stop: context.AfterFunc(ctx, func() { conn.Close() }),
+	}
 	var databases []string
 	err = s.callMethod("list_dbs", []any{}, &databases)
 	if err == nil && !slices.Contains(databases, database) {
@@ -64,7 +70,10 @@ func dialEndpoint(ctx context.Context, endpoint string, conf *tls.Config) (net.C
 		c, err := (&tls.Dialer{Config: conf}).DialContext(ctx, "tcp", rest)
 		return c, refusedCertificate(err)
 	}
-	return nil, fmt.Errorf("%q is not an OVSDB address; write tcp:ADDRESS:PORT, ssl:ADDRESS:PORT or unix:PATH", endpoint)
+	return nil, fmt.Errorf(
+		"%q is not an OVSDB address; write tcp:ADDRESS:PORT, ssl:ADDRESS:PORT or unix:PATH",
+		endpoint,
+	)
 }
 
 // refusedCertificate is the error of a host that does not take our certificate (RFC 8446, 6.2): it sends an alert, in
@@ -72,7 +81,11 @@ func dialEndpoint(ctx context.Context, endpoint string, conf *tls.Config) (net.C
 func refusedCertificate(err error) error {
 	e := (*net.OpError)(nil)
 	if errors.As(err, &e) && e.Op == "remote error" {
-		return fmt.Errorf("%w: the host does not accept the controller's certificate (%w); its `ovs-vsctl set-ssl` must name the authority that signed it", ErrTrust, e.Err)
+		return fmt.Errorf(
+			"%w: the host does not accept the controller's certificate (%w); its `ovs-vsctl set-ssl` must name the authority that signed it",
+			ErrTrust,
+			e.Err,
+		)
 	}
 	return err
 }
@@ -101,7 +114,11 @@ func (s *Session) callMethod(method string, params, result any) error {
 	s.calls++
 	id := fmt.Sprint(s.calls)
 	out := json.NewEncoder(s.conn)
-	_ = out.Encode(message{Method: method, Params: text, ID: json.RawMessage(id)}) // why that fails is known when reading
+	_ = out.Encode(message{
+		Method: method,
+		Params: text,
+		ID:     json.RawMessage(id),
+	}) // why that fails is known when reading
 	for {
 		var m message
 		if err := s.in.Decode(&m); err != nil {
@@ -181,5 +198,10 @@ func (s *Session) runTransaction(ops ...op) ([]result, error) {
 
 // selectOp is the operation that reads columns of all rows of a table.
 func selectOp(table string, columns ...string) op {
-	return op{"op": "select", "table": table, "where": []any{}, "columns": columns}
+	return op{
+		"op":      "select",
+		"table":   table,
+		"where":   []any{},
+		"columns": columns,
+	}
 }

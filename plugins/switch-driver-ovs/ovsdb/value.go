@@ -20,7 +20,9 @@ func taggedValue(v any, tag string) any {
 
 func ofUUID(id string) any { return []any{"uuid", id} }
 
-func ofSet(values ...any) any { return []any{"set", append([]any{}, values...)} }
+func ofSet(values ...any) any {
+	return []any{"set", append([]any{}, values...)}
+}
 
 func ofMap(m map[string]string) any {
 	pairs := []any{}
@@ -35,7 +37,9 @@ func stringValue(v any) string {
 	return s
 }
 
-func uuidValue(v any) string { return stringValue(taggedValue(v, "uuid")) }
+func uuidValue(v any) string {
+	return stringValue(taggedValue(v, "uuid"))
+}
 
 // setValues is the values of a column that may have several; a single one stands alone.
 func setValues(v any) []any {

@@ -33,17 +33,31 @@ func (s *Session) SetPortSTP(p *Port, on bool) error {
 		insertKeys("other_config", map[string]string{"stp-enable": strconv.FormatBool(on)}))})
 }
 
-func whereUUID(uuid string) any { return []any{[]any{"_uuid", "==", ofUUID(uuid)}} }
+func whereUUID(uuid string) any {
+	return []any{[]any{"_uuid", "==", ofUUID(uuid)}}
+}
 
 func updateOp(table, uuid string, columns row) op {
-	return op{"op": "update", "table": table, "where": whereUUID(uuid), "row": columns}
+	return op{
+		"op":    "update",
+		"table": table,
+		"where": whereUUID(uuid),
+		"row":   columns,
+	}
 }
 
 func mutateOp(table, uuid string, mutations ...any) op {
-	return op{"op": "mutate", "table": table, "where": whereUUID(uuid), "mutations": mutations}
+	return op{
+		"op":        "mutate",
+		"table":     table,
+		"where":     whereUUID(uuid),
+		"mutations": mutations,
+	}
 }
 
-func deleteKeys(column string, keys ...any) any { return []any{column, "delete", ofSet(keys...)} }
+func deleteKeys(column string, keys ...any) any {
+	return []any{column, "delete", ofSet(keys...)}
+}
 
 func insertKeys(column string, values map[string]string) any {
 	return []any{column, "insert", ofMap(values)}
@@ -51,7 +65,15 @@ func insertKeys(column string, values map[string]string) any {
 
 // waitOp refuses the transaction when columns of a row are not as they were read.
 func waitOp(table, uuid string, columns row) op {
-	return op{"op": "wait", "table": table, "timeout": 0, "where": whereUUID(uuid), "columns": slices.Sorted(maps.Keys(columns)), "until": "==", "rows": []row{columns}}
+	return op{
+		"op":      "wait",
+		"table":   table,
+		"timeout": 0,
+		"where":   whereUUID(uuid),
+		"columns": slices.Sorted(maps.Keys(columns)),
+		"until":   "==",
+		"rows":    []row{columns},
+	}
 }
 
 func namesOps(have *Bridge, want *bridge.State) []op {
@@ -71,14 +93,23 @@ func namesOps(have *Bridge, want *bridge.State) []op {
 		return nil
 	}
 	return []op{waitOp("Bridge", have.UUID, row{"external_ids": ofMap(have.ids)}),
-		mutateOp("Bridge", have.UUID, deleteKeys("external_ids", gone...), insertKeys("external_ids", added))}
+		mutateOp(
+			"Bridge",
+			have.UUID,
+			deleteKeys("external_ids", gone...),
+			insertKeys("external_ids", added),
+		)}
 }
 
 func portOps(have *Bridge, want *bridge.State) []op {
 	var ops []op
 	for i, p := range want.Ports {
 		if old := have.State.Ports[i]; !old.Columns.Equal(p.Columns) {
-			ops = append(ops, waitOp("Port", p.UUID, rowOf(old.Columns)), updateOp("Port", p.UUID, rowOf(p.Columns)))
+			ops = append(
+				ops,
+				waitOp("Port", p.UUID, rowOf(old.Columns)),
+				updateOp("Port", p.UUID, rowOf(p.Columns)),
+			)
 		}
 	}
 	return ops
@@ -96,7 +127,11 @@ func rowOf(c bridge.Columns) row {
 	if c.Mode != "" {
 		mode = append(mode, c.Mode)
 	}
-	return row{"tag": ofSet(tag...), "trunks": ofSet(trunks...), "vlan_mode": ofSet(mode...)}
+	return row{
+		"tag":       ofSet(tag...),
+		"trunks":    ofSet(trunks...),
+		"vlan_mode": ofSet(mode...),
+	}
 }
 
 // NotAppliedError is a change that is in the database, but that ovs-vswitchd has not
@@ -104,7 +139,10 @@ func rowOf(c bridge.Columns) row {
 type NotAppliedError struct{ Cause error }
 
 func (e *NotAppliedError) Error() string {
-	return fmt.Sprintf("the change is in the database, but ovs-vswitchd does not apply it (%v)", e.Cause)
+	return fmt.Sprintf(
+		"the change is in the database, but ovs-vswitchd does not apply it (%v)",
+		e.Cause,
+	)
 }
 
 func (e *NotAppliedError) Unwrap() error { return e.Cause }
@@ -115,7 +153,16 @@ func (s *Session) commitOps(ops []op) error {
 	if len(ops) == 0 {
 		return nil
 	}
-	ops = append(ops, op{"op": "mutate", "table": database, "where": []any{}, "mutations": []any{[]any{"next_cfg", "+=", 1}}}, selectOp(database, "next_cfg"))
+	ops = append(
+		ops,
+		op{
+			"op":        "mutate",
+			"table":     database,
+			"where":     []any{},
+			"mutations": []any{[]any{"next_cfg", "+=", 1}},
+		},
+		selectOp(database, "next_cfg"),
+	)
 	r, err := s.runTransaction(ops...)
 	if err != nil {
 		return err

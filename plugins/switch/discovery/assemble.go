@@ -41,7 +41,11 @@ type LLDPPort struct {
 // bridge, the interfaces that are ports by their type, where that was asked for, and
 // those LLDP speaks on.
 func Assemble(o *Observation, t Tables) {
-	a := assembler{Tables: t, byNumber: map[uint32]int{}, byIfIndex: map[uint32]int{}}
+	a := assembler{
+		Tables:    t,
+		byNumber:  map[uint32]int{},
+		byIfIndex: map[uint32]int{},
+	}
 	for _, n := range slices.Sorted(maps.Keys(t.BasePorts)) {
 		a.addPort(n, t.BasePorts[n], true)
 	}
@@ -89,8 +93,17 @@ func Attach(o *Observation, t Tables, byLLDP, byIfIndex func(uint32) string) {
 		now := map[string]bool{}
 		for _, ix := range slices.SortedFunc(maps.Keys(rows), compareRemote) {
 			n := *rows[ix]
-			if len(n.Chassis.ID) == 0 && len(n.Port.ID) == 0 && n.SysName == "" && len(n.Addresses) == 0 {
-				o.Notes = append(o.Notes, fmt.Sprintf("neighbour on port %d sends nothing that identifies it; left out", ix.LocalPort))
+			if len(n.Chassis.ID) == 0 &&
+				len(n.Port.ID) == 0 &&
+				n.SysName == "" &&
+				len(n.Addresses) == 0 {
+				o.Notes = append(
+					o.Notes,
+					fmt.Sprintf(
+						"neighbour on port %d sends nothing that identifies it; left out",
+						ix.LocalPort,
+					),
+				)
 				continue
 			}
 			if n.LocalPort = port(ix.LocalPort); n.LocalPort == "" || known[n.LocalPort] {
@@ -111,7 +124,10 @@ func Attach(o *Observation, t Tables, byLLDP, byIfIndex func(uint32) string) {
 }
 
 func compareRemote(x, y mib.RemoteIndex) int {
-	return slices.Compare([]uint32{x.LocalPort, x.Mark, x.Index}, []uint32{y.LocalPort, y.Mark, y.Index})
+	return slices.Compare(
+		[]uint32{x.LocalPort, x.Mark, x.Index},
+		[]uint32{y.LocalPort, y.Mark, y.Index},
+	)
 }
 
 type assembler struct {
@@ -122,7 +138,12 @@ type assembler struct {
 }
 
 func (a *assembler) addPort(number, ifIndex uint32, bridged bool) int {
-	p := Port{ID: strconv.FormatUint(uint64(number), 10), Number: number, IfIndex: ifIndex, Bridged: bridged}
+	p := Port{
+		ID:      strconv.FormatUint(uint64(number), 10),
+		Number:  number,
+		IfIndex: ifIndex,
+		Bridged: bridged,
+	}
 	if _, taken := a.byNumber[number]; taken {
 		p.ID = "if" + strconv.FormatUint(uint64(ifIndex), 10)
 		for taken {
@@ -215,7 +236,8 @@ func (a *assembler) portNamed(row LLDPPort) (int, bool) {
 	found := -1
 	for i := range a.ports {
 		p := &a.ports[i]
-		if (id != "" && (id == p.Name || id == p.Descr)) || (row.ID.Subtype == portMAC && mac != 0 && mac == p.MAC) {
+		if (id != "" && (id == p.Name || id == p.Descr)) ||
+			(row.ID.Subtype == portMAC && mac != 0 && mac == p.MAC) {
 			if found >= 0 {
 				return 0, false
 			}

@@ -12,15 +12,31 @@ import (
 )
 
 // NodeID is the id of a switch of the list: its MAC address as a decimal number.
-func NodeID(m mib.MAC) string { return strconv.FormatUint(uint64(m), 10) }
+func NodeID(m mib.MAC) string {
+	return strconv.FormatUint(uint64(m), 10)
+}
 
 // Build joins observations into a network. Nothing is invented: a neighbour that
 // could be several devices or ports makes no edge but an Unresolved.
 func Build(obs []*Observation, now time.Time) *Network {
-	b := &builder{index: newIndex(obs), net: &Network{Built: now}, outside: map[string]*Node{}}
+	b := &builder{
+		index:   newIndex(obs),
+		net:     &Network{Built: now},
+		outside: map[string]*Node{},
+	}
 	for _, o := range obs {
-		b.net.Nodes = append(b.net.Nodes, Node{ID: NodeID(o.Node), Kind: SNMP, Name: o.SysName, MAC: o.Node,
-			Address: o.Address.String(), Model: o.Model, Ports: o.Ports, Observed: o.Observed, Stale: o.Stale, Partial: o.CutTables()})
+		b.net.Nodes = append(b.net.Nodes, Node{
+			ID:       NodeID(o.Node),
+			Kind:     SNMP,
+			Name:     o.SysName,
+			MAC:      o.Node,
+			Address:  o.Address.String(),
+			Model:    o.Model,
+			Ports:    o.Ports,
+			Observed: o.Observed,
+			Stale:    o.Stale,
+			Partial:  o.CutTables(),
+		})
 	}
 	b.seen = b.makeSightings()
 	b.placeSights()
@@ -30,7 +46,9 @@ func Build(obs []*Observation, now time.Time) *Network {
 		b.net.Nodes = append(b.net.Nodes, *b.outside[id])
 	}
 	slices.SortFunc(b.net.Edges, compareEdges)
-	b.net.Edges = slices.CompactFunc(b.net.Edges, func(x, y Edge) bool { return x.Tail == y.Tail && x.Head == y.Head })
+	b.net.Edges = slices.CompactFunc(b.net.Edges, func(x, y Edge) bool {
+		return x.Tail == y.Tail && x.Head == y.Head
+	})
 	return b.net
 }
 
@@ -40,7 +58,9 @@ func compareEdges(x, y Edge) int {
 }
 
 // compareIDs puts numbers in numeric order: of two, the shorter is the smaller.
-func compareIDs(x, y string) int { return cmp.Or(cmp.Compare(len(x), len(y)), cmp.Compare(x, y)) }
+func compareIDs(x, y string) int {
+	return cmp.Or(cmp.Compare(len(x), len(y)), cmp.Compare(x, y))
+}
 
 type builder struct {
 	*index
@@ -72,7 +92,10 @@ func (b *builder) placeSights() {
 			case ambiguous:
 				b.addUnresolved(i, n, "it could be several switches of the list")
 			default:
-				b.reports[i][peer] = append(b.reports[i][peer], sight{port, b.aggregateMembers(peer, b.narrowPorts(peer, n)), byName, n})
+				b.reports[i][peer] = append(
+					b.reports[i][peer],
+					sight{port, b.aggregateMembers(peer, b.narrowPorts(peer, n)), byName, n},
+				)
 			}
 		}
 	}
@@ -91,7 +114,10 @@ func (b *builder) joinPairs() {
 			if j < i && len(b.reports[j][i]) > 0 {
 				continue // done from the other end
 			}
-			links, lostI, lostJ := pairSights(loosenSights(b.reports[i][j], b.reports[j][i]), loosenSights(b.reports[j][i], b.reports[i][j]))
+			links, lostI, lostJ := pairSights(
+				loosenSights(b.reports[i][j], b.reports[j][i]),
+				loosenSights(b.reports[j][i], b.reports[i][j]),
+			)
 			for _, l := range links {
 				x, y := b.endOf(i, l.a), b.endOf(j, l.b)
 				switch {
@@ -139,7 +165,10 @@ func (b *builder) addSingleLink(i, j int, l link, taken map[End]bool) {
 
 // refuseLink notes a link that was reported and is not believed.
 func (b *builder) refuseLink(x, y End, why string) {
-	b.net.Unresolved = append(b.net.Unresolved, Unresolved{x.Node, x.Port, y.Node + " port " + y.Port, why})
+	b.net.Unresolved = append(
+		b.net.Unresolved,
+		Unresolved{x.Node, x.Port, y.Node + " port " + y.Port, why},
+	)
 }
 
 func saysPort(sights []sight, port int) bool {
@@ -150,8 +179,18 @@ func saysPort(sights []sight, port int) bool {
 func (b *builder) addLoop(i int) {
 	for _, m := range b.reports[i][i] {
 		for _, t := range b.reports[i][i] {
-			if m.port < t.port && m.isExact() && t.isExact() && m.allowsPort(t.port) && t.allowsPort(m.port) {
-				b.addEdge(b.endOf(i, m.port), b.endOf(i, t.port), true, m.row.Protocol, b.obs[i].Observed)
+			if m.port < t.port &&
+				m.isExact() &&
+				t.isExact() &&
+				m.allowsPort(t.port) &&
+				t.allowsPort(m.port) {
+				b.addEdge(
+					b.endOf(i, m.port),
+					b.endOf(i, t.port),
+					true,
+					m.row.Protocol,
+					b.obs[i].Observed,
+				)
 			}
 		}
 	}
@@ -165,24 +204,45 @@ func (b *builder) reportLostSights(i, j int, sights []sight) {
 			b.addOutsider(i, s.port, s.row)
 			continue
 		}
-		b.addUnresolved(i, s.row, fmt.Sprintf("it is switch %s, but which of its ports is not clear", b.obs[j].Node))
+		b.addUnresolved(
+			i,
+			s.row,
+			fmt.Sprintf("it is switch %s, but which of its ports is not clear", b.obs[j].Node),
+		)
 	}
 }
 
 func (b *builder) addUnresolved(i int, n *Neighbor, why string) {
-	b.net.Unresolved = append(b.net.Unresolved, Unresolved{NodeID(b.obs[i].Node), n.LocalPort, n.String(), why})
+	b.net.Unresolved = append(
+		b.net.Unresolved,
+		Unresolved{NodeID(b.obs[i].Node), n.LocalPort, n.String(), why},
+	)
 }
 
 func (b *builder) endOf(i, port int) End {
 	return End{NodeID(b.obs[i].Node), b.obs[i].Ports[port].ID, SNMP}
 }
 
-func (b *builder) isPortDown(i, port int) bool { return b.obs[i].Ports[port].isDown() }
+func (b *builder) isPortDown(i, port int) bool {
+	return b.obs[i].Ports[port].isDown()
+}
 
 // addEdge records a link of two switches, in both directions.
 func (b *builder) addEdge(x, y End, confirmed bool, source string, at time.Time) {
-	b.net.Edges = append(b.net.Edges, Edge{Tail: x, Head: y, Confirmed: confirmed, Source: source, Observed: at},
-		Edge{Tail: y, Head: x, Confirmed: confirmed, Source: source, Observed: at})
+	b.net.Edges = append(b.net.Edges, Edge{
+		Tail:      x,
+		Head:      y,
+		Confirmed: confirmed,
+		Source:    source,
+		Observed:  at,
+	},
+		Edge{
+			Tail:      y,
+			Head:      x,
+			Confirmed: confirmed,
+			Source:    source,
+			Observed:  at,
+		})
 }
 
 // addOutsider records a neighbour outside the list: one edge, from it to us.
@@ -193,9 +253,22 @@ func (b *builder) addOutsider(i, port int, n *Neighbor) {
 		return
 	}
 	if b.outside[id] == nil {
-		b.outside[id] = &Node{ID: id, Kind: PR, Name: n.SysName, Observed: b.obs[i].Observed}
+		b.outside[id] = &Node{
+			ID:       id,
+			Kind:     PR,
+			Name:     n.SysName,
+			Observed: b.obs[i].Observed,
+		}
 	}
-	b.net.Edges = append(b.net.Edges, Edge{Tail: End{id, outsidePort(n), PR}, Head: b.endOf(i, port), Source: n.Protocol, Observed: b.obs[i].Observed})
+	b.net.Edges = append(
+		b.net.Edges,
+		Edge{
+			Tail:     End{id, outsidePort(n), PR},
+			Head:     b.endOf(i, port),
+			Source:   n.Protocol,
+			Observed: b.obs[i].Observed,
+		},
+	)
 }
 
 func olderTime(x, y time.Time) time.Time {

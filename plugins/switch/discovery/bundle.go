@@ -31,7 +31,9 @@ func (b *builder) aggregateMembers(i int, ports []int) []int {
 	}
 	all := b.obs[i].Ports
 	whole := all[ports[0]].IfIndex
-	in := portsWhere(all, func(p *Port) bool { return whole != 0 && p.Aggregate == whole && p.IfIndex != whole })
+	in := portsWhere(all, func(p *Port) bool {
+		return whole != 0 && p.Aggregate == whole && p.IfIndex != whole
+	})
 	if len(in) > 0 {
 		return in
 	}
@@ -61,11 +63,17 @@ func loosenSights(mine, theirs []sight) []sight {
 // one end are members of one aggregate, and those of the other not of several, they are one
 // link; else it is only sure that they join the two switches. Sights whose ports stay
 // unknown are returned.
-func (b *builder) addBundles(i, j int, mine, theirs []sight, taken map[End]bool) (lostMine, lostTheirs []sight) {
+func (b *builder) addBundles(
+	i, j int,
+	mine, theirs []sight,
+	taken map[End]bool,
+) (lostMine, lostTheirs []sight) {
 	for len(mine) > 0 {
 		m, t, restMine, restTheirs := clusterSights(mine, theirs)
 		x, y := portsOf(m), portsOf(t)
-		named := slices.ContainsFunc(append(slices.Clone(m), t...), func(s sight) bool { return s.byName })
+		named := slices.ContainsFunc(append(slices.Clone(m), t...), func(s sight) bool {
+			return s.byName
+		})
 		bundle := len(x) >= 2 && len(x) == len(y) && !named
 		if !bundle || !b.addBundle(i, j, x, y, m[0].row.Protocol) {
 			lostMine, lostTheirs = append(lostMine, m...), append(lostTheirs, t...)
@@ -130,7 +138,9 @@ func (b *builder) commonAggregate(i int, ports []int) (whole uint32, several boo
 
 // addBundle makes the edge and reports whether it has ports.
 func (b *builder) addBundle(i, j int, x, y []int, source string) bool {
-	up := func(i int) func(int) bool { return func(p int) bool { return !b.isPortDown(i, p) } }
+	up := func(i int) func(int) bool {
+		return func(p int) bool { return !b.isPortDown(i, p) }
+	}
 	if !slices.ContainsFunc(x, up(i)) && !slices.ContainsFunc(y, up(j)) {
 		return true
 	}
@@ -140,8 +150,24 @@ func (b *builder) addBundle(i, j int, x, y []int, source string) bool {
 	a, namesA := b.bundleEnd(i, x, aggX, one)
 	c, namesC := b.bundleEnd(j, y, aggY, one)
 	at := olderTime(b.obs[i].Observed, b.obs[j].Observed)
-	b.net.Edges = append(b.net.Edges, Edge{Tail: a, Head: c, Confirmed: true, TailMembers: namesA, HeadMembers: namesC, Source: source, Observed: at},
-		Edge{Tail: c, Head: a, Confirmed: true, TailMembers: namesC, HeadMembers: namesA, Source: source, Observed: at})
+	b.net.Edges = append(b.net.Edges, Edge{
+		Tail:        a,
+		Head:        c,
+		Confirmed:   true,
+		TailMembers: namesA,
+		HeadMembers: namesC,
+		Source:      source,
+		Observed:    at,
+	},
+		Edge{
+			Tail:        c,
+			Head:        a,
+			Confirmed:   true,
+			TailMembers: namesC,
+			HeadMembers: namesA,
+			Source:      source,
+			Observed:    at,
+		})
 	return one
 }
 
@@ -156,7 +182,9 @@ func (b *builder) bundleEnd(i int, ports []int, aggregate uint32, one bool) (End
 	e := End{NodeID(o.Node), "", SNMP}
 	if one {
 		e.Port = strings.Join(names, "+")
-		k := slices.IndexFunc(o.Ports, func(p Port) bool { return aggregate != 0 && p.IfIndex == aggregate })
+		k := slices.IndexFunc(o.Ports, func(p Port) bool {
+			return aggregate != 0 && p.IfIndex == aggregate
+		})
 		if k >= 0 {
 			e.Port = o.Ports[k].ID
 		}

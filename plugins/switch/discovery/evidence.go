@@ -155,7 +155,9 @@ func KeepProvedAddresses(all []*Observation) {
 		_, known := self[m]
 		return known || n < 2 || 2*n < tables
 	})
-	stations := slices.SortedFunc(maps.Keys(count), func(a, b mib.MAC) int { return cmp.Or(-cmp.Compare(count[a], count[b]), cmp.Compare(a, b)) })
+	stations := slices.SortedFunc(maps.Keys(count), func(a, b mib.MAC) int {
+		return cmp.Or(-cmp.Compare(count[a], count[b]), cmp.Compare(a, b))
+	})
 	stations = stations[:min(len(stations), maxStations)]
 	for m, i := range self {
 		if e := all[i].Evidence; e != nil {

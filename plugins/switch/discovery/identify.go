@@ -79,10 +79,21 @@ var interfaceParts = regexp.MustCompile(`^([A-Za-z][A-Za-z \-]*?)[ \-]*([0-9].*)
 
 // shortForms are the short names of kinds of interfaces that are no beginnings of the long ones.
 var shortForms = map[string]string{
-	"ge": "gigabitethernet", "gige": "gigabitethernet", "gei": "gigabitethernet", "xge": "tengigabitethernet", "xgigabitethernet": "tengigabitethernet",
-	"tengige": "tengigabitethernet", "xe": "tengigabitethernet", "tge": "tengigabitethernet", "twentyfivegige": "twentyfivegigabitethernet",
-	"fge": "fortygigabitethernet", "fortygige": "fortygigabitethernet", "hundredgige": "hundredgigabitethernet", "fe": "fastethernet",
-	"bagg": "bridgeaggregation", "mge": "multigigabitethernet",
+	"ge":               "gigabitethernet",
+	"gige":             "gigabitethernet",
+	"gei":              "gigabitethernet",
+	"xge":              "tengigabitethernet",
+	"xgigabitethernet": "tengigabitethernet",
+	"tengige":          "tengigabitethernet",
+	"xe":               "tengigabitethernet",
+	"tge":              "tengigabitethernet",
+	"twentyfivegige":   "twentyfivegigabitethernet",
+	"fge":              "fortygigabitethernet",
+	"fortygige":        "fortygigabitethernet",
+	"hundredgige":      "hundredgigabitethernet",
+	"fe":               "fastethernet",
+	"bagg":             "bridgeaggregation",
+	"mge":              "multigigabitethernet",
 }
 
 // sameInterface reports whether two names may be of one interface: "Gi1/0/4" and "GigabitEthernet1/0/4".

@@ -51,7 +51,8 @@ func (s Stack) Aggregates(o *Observation, types map[uint32]int32) {
 	several := map[*Port]bool{}
 	for whole := range s {
 		p := ports[whole]
-		if types[whole] != lag && (types[whole] != propVirtual || p == nil || !portChannel.MatchString(p.Name)) {
+		if types[whole] != lag &&
+			(types[whole] != propVirtual || p == nil || !portChannel.MatchString(p.Name)) {
 			continue
 		}
 		seen := map[uint32]bool{whole: true}

@@ -24,8 +24,15 @@ type index struct {
 }
 
 func newIndex(obs []*Observation) *index {
-	x := &index{obs: obs, byChassis: map[string][]int{}, byMAC: map[mib.MAC][]int{},
-		byAddress: map[netip.Addr][]int{}, bySysName: map[string][]int{}, byDevice: map[string][]int{}, byNode: map[string]int{}}
+	x := &index{
+		obs:       obs,
+		byChassis: map[string][]int{},
+		byMAC:     map[mib.MAC][]int{},
+		byAddress: map[netip.Addr][]int{},
+		bySysName: map[string][]int{},
+		byDevice:  map[string][]int{},
+		byNode:    map[string]int{},
+	}
 	for i, o := range obs {
 		x.byNode[NodeID(o.Node)] = i
 		if !isAnonymousChassis(o.Chassis) {
@@ -84,7 +91,9 @@ func hostOf(name string) string {
 }
 
 // foldText makes texts comparable.
-func foldText(s string) string { return strings.ToLower(strings.TrimSpace(s)) }
+func foldText(s string) string {
+	return strings.ToLower(strings.TrimSpace(s))
+}
 
 func chassisKey(c Identifier) string {
 	m := mib.MACOf(c.ID)

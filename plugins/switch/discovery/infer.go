@@ -28,7 +28,11 @@ const nowhere = -1
 
 // makeSightings makes the sightings of the evidence of all switches.
 func (b *builder) makeSightings() *sightings {
-	s := &sightings{at: make([]map[int]int, len(b.obs)), silent: make([]map[mib.MAC]int, len(b.obs)), stations: map[mib.MAC]map[int]int{}}
+	s := &sightings{
+		at:       make([]map[int]int, len(b.obs)),
+		silent:   make([]map[mib.MAC]int, len(b.obs)),
+		stations: map[mib.MAC]map[int]int{},
+	}
 	own := map[mib.MAC][]int{}
 	for i, o := range b.obs {
 		if o.Evidence != nil {
@@ -100,7 +104,11 @@ func (b *builder) inferLinks() {
 	if len(mute) == 0 {
 		return
 	}
-	in := inference{builder: b, mute: mute, used: map[End]bool{}}
+	in := inference{
+		builder: b,
+		mute:    mute,
+		used:    map[End]bool{},
+	}
 	for _, e := range b.net.Edges {
 		in.markUsed(e.Tail, e.TailMembers) // those of the head are of the edge in the other direction
 		in.markUsed(e.Head, nil)
@@ -138,7 +146,9 @@ func (in *inference) markUsed(e End, members []string) {
 		if p < 0 || all[p].Aggregate == 0 {
 			continue
 		}
-		for _, whole := range portsWhere(all, func(w *Port) bool { return w.IfIndex == all[p].Aggregate }) {
+		for _, whole := range portsWhere(all, func(w *Port) bool {
+			return w.IfIndex == all[p].Aggregate
+		}) {
 			in.used[End{e.Node, all[whole].ID, SNMP}] = true
 		}
 	}
@@ -177,7 +187,9 @@ func (in *inference) joinSpanningTree() {
 	for _, far := range ends {
 		c := claims[far]
 		switch w := c[0]; {
-		case !slices.ContainsFunc(c, func(w between) bool { return in.mute[w.i] || in.mute[w.j] }):
+		case !slices.ContainsFunc(c, func(w between) bool {
+			return in.mute[w.i] || in.mute[w.j]
+		}):
 		case len(c) > 1:
 			in.net.Unresolved = append(in.net.Unresolved, Unresolved{far.Node, far.Port, fmt.Sprintf("%d switches", len(c)),
 				"by the spanning tree several switches share the segment of this port"})
@@ -225,7 +237,9 @@ func (in *inference) silentBetween(w between) bool {
 // bits, and the others were priority.
 func (in *inference) bridgePort(j int, number uint32) int {
 	for _, n := range []uint32{number, number & 0xff} {
-		p := slices.IndexFunc(in.obs[j].Ports, func(p Port) bool { return p.Bridged && p.Number == n })
+		p := slices.IndexFunc(in.obs[j].Ports, func(p Port) bool {
+			return p.Bridged && p.Number == n
+		})
 		if p >= 0 {
 			return p
 		}
@@ -265,7 +279,11 @@ func (s *sightings) findRoots(obs []*Observation) {
 		s.rooted = append(s.rooted, root{obs[j].Node.String(), j, up, 0})
 	}
 	order := func(x, y root) int {
-		return cmp.Or(-cmp.Compare(x.passed, y.passed), -cmp.Compare(len(x.up), len(y.up)), cmp.Compare(x.name, y.name))
+		return cmp.Or(
+			-cmp.Compare(x.passed, y.passed),
+			-cmp.Compare(len(x.up), len(y.up)),
+			cmp.Compare(x.name, y.name),
+		)
 	}
 	for i := range s.rooted {
 		s.rooted[i].passed = s.countPassed(s.rooted[i])
@@ -301,7 +319,12 @@ func (in *inference) joinBelow(r root, done map[int]bool) {
 		}
 		for i, p := range at {
 			a, seesRoot := r.up[i]
-			if done[i] || i == r.self || p == nowhere || !seesRoot || a == nowhere || j != r.self && p == upJ {
+			if done[i] ||
+				i == r.self ||
+				p == nowhere ||
+				!seesRoot ||
+				a == nowhere ||
+				j != r.self && p == upJ {
 				continue
 			}
 			if in.isAloneBelow(between{i, a, j, p}) {
@@ -379,7 +402,12 @@ func (b *builder) refutationOf(w between) string {
 	for _, x := range []between{w, back} {
 		via, sees := b.seen.at[x.i][x.j]
 		if sees && b.isElsewhere(x.i, x.a, via) {
-			return fmt.Sprintf("the forwarding table of %s has %s behind port %s", b.obs[x.i].Node, b.obs[x.j].Node, b.obs[x.i].Ports[via].ID)
+			return fmt.Sprintf(
+				"the forwarding table of %s has %s behind port %s",
+				b.obs[x.i].Node,
+				b.obs[x.j].Node,
+				b.obs[x.i].Ports[via].ID,
+			)
 		}
 	}
 	roots := b.seen.rooted
@@ -431,8 +459,12 @@ func (b *builder) isElsewhere(i, port, via int) bool {
 	}
 	o := b.obs[i]
 	other := &o.Ports[via]
-	known := slices.ContainsFunc(o.Ports, func(p Port) bool { return p.Aggregate != 0 && p.Aggregate == other.IfIndex })
-	own := slices.ContainsFunc(o.Neighbors, func(n Neighbor) bool { return n.LocalPort == other.ID })
+	known := slices.ContainsFunc(o.Ports, func(p Port) bool {
+		return p.Aggregate != 0 && p.Aggregate == other.IfIndex
+	})
+	own := slices.ContainsFunc(o.Neighbors, func(n Neighbor) bool {
+		return n.LocalPort == other.ID
+	})
 	return known || own || !aggregateName.MatchString(cmp.Or(other.Name, other.Descr))
 }
 

@@ -66,10 +66,14 @@ type Edge struct {
 
 // Inferred reports whether no switch reported the edge: it follows from the spanning
 // tree or the forwarding tables, which is less sure.
-func (e Edge) Inferred() bool { return e.Source == STP || e.Source == FDB }
+func (e Edge) Inferred() bool {
+	return e.Source == STP || e.Source == FDB
+}
 
 // NodeLevel reports whether the edge joins two nodes, but which ports with which is not known.
-func (e Edge) NodeLevel() bool { return e.Tail.Port == "" && e.Head.Port == "" }
+func (e Edge) NodeLevel() bool {
+	return e.Tail.Port == "" && e.Head.Port == ""
+}
 
 // Names are the names of the nodes by their ids, empty where none is known.
 func (n *Network) Names() map[string]string {
@@ -85,7 +89,9 @@ func (n *Network) Names() map[string]string {
 func (n *Network) Peer(node, port string) mib.MAC {
 	for i := range n.Edges {
 		e := &n.Edges[i]
-		if e.Head.Node != node || e.Head.Port != port && !slices.Contains(e.HeadMembers, port) || e.Tail.Kind != SNMP {
+		if e.Head.Node != node ||
+			e.Head.Port != port && !slices.Contains(e.HeadMembers, port) ||
+			e.Tail.Kind != SNMP {
 			continue
 		}
 		if m, err := strconv.ParseUint(e.Tail.Node, 10, 48); err == nil {

@@ -88,7 +88,9 @@ func (o *Observation) Mute() bool {
 
 // BySNMP reports whether the standard MIBs reported the switch. Another driver's report is
 // whole each time, and nothing else can be asked.
-func (o *Observation) BySNMP() bool { return !o.Marks.At.IsZero() }
+func (o *Observation) BySNMP() bool {
+	return !o.Marks.At.IsZero()
+}
 
 // Marks are the switch's own notes of when its tables changed, in hundredths of a
 // second of its uptime. 0 is not reported.
@@ -149,4 +151,6 @@ type Neighbor struct {
 	Protocol  string       // LLDP, LLDPV2, CDP, FDP or EDP
 }
 
-func (p *Port) isDown() bool { return p.Oper == 2 || p.Oper == 7 }
+func (p *Port) isDown() bool {
+	return p.Oper == 2 || p.Oper == 7
+}

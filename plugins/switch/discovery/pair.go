@@ -12,10 +12,16 @@ type sight struct {
 }
 
 // isSufficient reports whether the sight is enough for a link that the peer does not confirm.
-func (s sight) isSufficient() bool { return s.isExact() && !s.byName }
+func (s sight) isSufficient() bool {
+	return s.isExact() && !s.byName
+}
 
-func (s sight) isExact() bool         { return len(s.ports) == 1 }
-func (s sight) allowsPort(p int) bool { return s.ports == nil || slices.Contains(s.ports, p) }
+func (s sight) isExact() bool {
+	return len(s.ports) == 1
+}
+func (s sight) allowsPort(p int) bool {
+	return s.ports == nil || slices.Contains(s.ports, p)
+}
 
 // link joins a port of one switch with a port of another.
 type link struct {

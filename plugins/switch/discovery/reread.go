@@ -59,7 +59,10 @@ func (s *Surveyor) Touch(h Hint) {
 	defer s.mu.Unlock()
 	s.scheduleReread(h, now)
 	if peer := s.peerOf(h.Node, h.IfIndex); peer != 0 {
-		s.scheduleReread(Hint{Node: peer, Polled: h.Polled}, now)
+		s.scheduleReread(Hint{
+			Node:   peer,
+			Polled: h.Polled,
+		}, now)
 	}
 	together.Notify(s.touched)
 }
@@ -186,7 +189,11 @@ func (s *Surveyor) retryLater(batch map[mib.MAC]*due) {
 		next := now.Add(retries[d.retry])
 		later := s.dues[m]
 		if later == nil {
-			later = &due{at: next, retry: d.retry + 1, trapped: d.trapped}
+			later = &due{
+				at:      next,
+				retry:   d.retry + 1,
+				trapped: d.trapped,
+			}
 			s.dues[m] = later
 		} else if later.retry == len(retries) {
 			later.retry = d.retry + 1
@@ -198,7 +205,9 @@ func (s *Surveyor) retryLater(batch map[mib.MAC]*due) {
 			}
 		}
 	}
-	maps.DeleteFunc(s.reread, func(m mib.MAC, last time.Time) bool { return s.dues[m] == nil && now.Sub(last) > calm })
+	maps.DeleteFunc(s.reread, func(m mib.MAC, last time.Time) bool {
+		return s.dues[m] == nil && now.Sub(last) > calm
+	})
 }
 
 // awaitsNeighbors reports whether neighbours may still show.
@@ -207,16 +216,25 @@ func (s *Surveyor) awaitsNeighbors(m mib.MAC, d *due) bool {
 	if o == nil || o.Stale || d.all {
 		return true
 	}
-	return slices.ContainsFunc(d.links, func(ifIndex uint32) bool { return !hasNeighbor(o, ifIndex) })
+	return slices.ContainsFunc(d.links, func(ifIndex uint32) bool {
+		return !hasNeighbor(o, ifIndex)
+	})
 }
 
 func hasNeighbor(o *Observation, ifIndex uint32) bool {
 	i := slices.IndexFunc(o.Ports, func(p Port) bool { return p.IfIndex == ifIndex })
-	return i >= 0 && slices.ContainsFunc(o.Neighbors, func(n Neighbor) bool { return n.LocalPort == o.Ports[i].ID })
+	return i >= 0 &&
+		slices.ContainsFunc(o.Neighbors, func(n Neighbor) bool {
+			return n.LocalPort == o.Ports[i].ID
+		})
 }
 
 // refreshSwitch reads what has changed at a switch, or everything if that is not possible.
-func (s *Surveyor) refreshSwitch(ctx context.Context, sw *switchdriver.Switch, neighbors bool) (*Observation, error) {
+func (s *Surveyor) refreshSwitch(
+	ctx context.Context,
+	sw *switchdriver.Switch,
+	neighbors bool,
+) (*Observation, error) {
 	old := s.Observation(mib.MAC(sw.NodeId))
 	if s.opt.Refresh == nil || old == nil || old.Stale || !old.BySNMP() {
 		return s.opt.Observe(ctx, sw)

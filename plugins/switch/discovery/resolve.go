@@ -40,7 +40,8 @@ func (x *index) findDevice(self int, n *Neighbor) (i int, byName bool) {
 	named := left
 	x.portMACs()
 	weak := [][]int{}
-	if mac := mib.MACOf(n.Port.ID); mac.Unicast() && (n.Port.Subtype == portMAC || n.Port.Subtype == 0) {
+	if mac := mib.MACOf(n.Port.ID); mac.Unicast() &&
+		(n.Port.Subtype == portMAC || n.Port.Subtype == 0) {
 		weak = append(weak, x.byPortMAC[mac], x.byIfMAC[mac])
 	}
 	if mac := mib.MACOf(n.Chassis.ID); mac.Unicast() && n.Chassis.Subtype == chassisMAC {
@@ -67,7 +68,9 @@ func (x *index) findDevice(self int, n *Neighbor) (i int, byName bool) {
 	// and names that an export blanked out would make it its own neighbour.
 	for w, found := range weak {
 		alone := left == nil // nothing else spoke so far
-		others := slices.DeleteFunc(slices.Clone(found), func(i int) bool { return i == self || !x.isPlausible(i, n) })
+		others := slices.DeleteFunc(slices.Clone(found), func(i int) bool {
+			return i == self || !x.isPlausible(i, n)
+		})
 		if left = narrowIndexes(left, others); len(left) == 1 {
 			return left[0], w == names && alone
 		}
@@ -82,7 +85,10 @@ func (x *index) findDevice(self int, n *Neighbor) (i int, byName bool) {
 // the kind the neighbour reports, and another one.
 func (x *index) isPlausible(i int, n *Neighbor) bool {
 	c := x.obs[i].Chassis
-	return len(c.ID) == 0 || len(n.Chassis.ID) == 0 || c.Subtype != n.Chassis.Subtype || chassisKey(c) == chassisKey(n.Chassis)
+	return len(c.ID) == 0 ||
+		len(n.Chassis.ID) == 0 ||
+		c.Subtype != n.Chassis.Subtype ||
+		chassisKey(c) == chassisKey(n.Chassis)
 }
 
 // narrowPorts narrows down which ports of switch i a neighbour means. nil is any of them.
@@ -93,10 +99,14 @@ func (x *index) narrowPorts(i int, n *Neighbor) []int {
 		return left
 	}
 	described := portsWhere(ports, func(p *Port) bool {
-		return sameText(p.LLDPDesc, n.PortDesc) || sameText(p.Name, n.PortDesc) || sameText(p.Descr, n.PortDesc)
+		return sameText(p.LLDPDesc, n.PortDesc) ||
+			sameText(p.Name, n.PortDesc) ||
+			sameText(p.Descr, n.PortDesc)
 	})
 	if len(described) == 0 {
-		described = portsWhere(ports, func(p *Port) bool { return sameInterface(p.Name, n.PortDesc) || sameInterface(p.Descr, n.PortDesc) })
+		described = portsWhere(ports, func(p *Port) bool {
+			return sameInterface(p.Name, n.PortDesc) || sameInterface(p.Descr, n.PortDesc)
+		})
 	}
 	if len(left) > 0 && len(described) == 1 && !slices.Contains(left, described[0]) {
 		return append(slices.Clone(left), described[0]) // they contradict each other: none of them is believed alone
@@ -120,25 +130,39 @@ func (x *index) byPortID(ports []Port, port Identifier) []int {
 	if port.Subtype == portMAC {
 		mac = mib.MACOf(port.ID)
 	}
-	named := portsWhere(ports, func(p *Port) bool { return len(p.LLDP.ID) > 0 && idText(p.LLDP) == id })
+	named := portsWhere(ports, func(p *Port) bool {
+		return len(p.LLDP.ID) > 0 && idText(p.LLDP) == id
+	})
 	switch {
 	case len(named) > 0: // the switch itself names ports so: no other reading of it
-		return narrowIndexes(named, portsWhere(ports, func(p *Port) bool { return p.LLDP.Subtype == port.Subtype }))
+		return narrowIndexes(
+			named,
+			portsWhere(ports, func(p *Port) bool {
+				return p.LLDP.Subtype == port.Subtype
+			}),
+		)
 	case mac != 0:
 		return portsWhere(ports, func(p *Port) bool { return p.MAC == mac })
 	case bareNumber(port):
 		return portsWhere(ports, func(p *Port) bool { return p.hasNumber(id) })
 	}
-	left := portsWhere(ports, func(p *Port) bool { return sameText(p.Name, id) || sameText(p.Descr, id) })
+	left := portsWhere(ports, func(p *Port) bool {
+		return sameText(p.Name, id) || sameText(p.Descr, id)
+	})
 	slot, number, ok := strings.Cut(id, ":")
 	if ok && slot == "1" && len(left) == 0 { // a switch alone, as slot 1
 		left = portsWhere(ports, func(p *Port) bool { return sameText(p.Name, number) })
 	}
 	if len(left) == 0 {
-		left = portsWhere(ports, func(p *Port) bool { return sameInterface(p.Name, id) || sameInterface(p.Descr, id) })
+		left = portsWhere(ports, func(p *Port) bool {
+			return sameInterface(p.Name, id) || sameInterface(p.Descr, id)
+		})
 	}
 	if len(left) != 1 {
-		left = narrowIndexes(left, portsWhere(ports, func(p *Port) bool { return sameText(p.ID, id) }))
+		left = narrowIndexes(
+			left,
+			portsWhere(ports, func(p *Port) bool { return sameText(p.ID, id) }),
+		)
 	}
 	return left
 }
@@ -149,7 +173,11 @@ func (p *Port) hasNumber(id string) bool {
 	if err != nil || n == 0 {
 		return sameText(p.Name, id) || sameText(p.Descr, id)
 	}
-	return p.Number == uint32(n) || p.IfIndex == uint32(n) || p.LLDPLocal == uint32(n) || sameText(p.Name, id) || sameText(p.Descr, id)
+	return p.Number == uint32(n) ||
+		p.IfIndex == uint32(n) ||
+		p.LLDPLocal == uint32(n) ||
+		sameText(p.Name, id) ||
+		sameText(p.Descr, id)
 }
 
 // portsWhere lists the ports of which f holds.

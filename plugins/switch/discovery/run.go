@@ -55,17 +55,32 @@ const (
 // Discover asks the switches and returns a summary. It fails with fault.InUse
 // while another run is active. When ctx ends first the run goes on without the
 // caller. progress may be nil; it is called from one goroutine. total grows when switches are asked for more.
-func (s *Surveyor) Discover(ctx context.Context, scope Scope, progress func(done, total int)) (Summary, error) {
-	return s.startRun(ctx, &run{scope: scope, cause: Command}, progress)
+func (s *Surveyor) Discover(
+	ctx context.Context,
+	scope Scope,
+	progress func(done, total int),
+) (Summary, error) {
+	return s.startRun(ctx, &run{
+		scope: scope,
+		cause: Command,
+	}, progress)
 }
 
 // Periodic is what the interval brings about: it reads only what has changed, where
 // switches report.
 func (s *Surveyor) Periodic(ctx context.Context) (Summary, error) {
-	return s.startRun(ctx, &run{scope: All, cause: Interval, quick: true}, nil)
+	return s.startRun(ctx, &run{
+		scope: All,
+		cause: Interval,
+		quick: true,
+	}, nil)
 }
 
-func (s *Surveyor) startRun(ctx context.Context, r *run, progress func(done, total int)) (Summary, error) {
+func (s *Surveyor) startRun(
+	ctx context.Context,
+	r *run,
+	progress func(done, total int),
+) (Summary, error) {
 	err := s.beginRun(r)
 	if err != nil {
 		return Summary{}, err
@@ -92,7 +107,11 @@ func (s *Surveyor) startRun(ctx context.Context, r *run, progress func(done, tot
 				progress(c[0], c[1])
 			}
 		case <-ctx.Done():
-			return Summary{}, fault.Wrap(fault.Timeout, ctx.Err(), "the discovery continues, but the time limit of this call has ended")
+			return Summary{}, fault.Wrap(
+				fault.Timeout,
+				ctx.Err(),
+				"the discovery continues, but the time limit of this call has ended",
+			)
 		}
 	}
 }
@@ -109,7 +128,12 @@ func (s *Surveyor) Idle(ctx context.Context) error {
 	case <-active.done:
 		return nil
 	case <-ctx.Done():
-		return fault.Wrap(fault.InUse, ctx.Err(), "a discovery has been running for %s", time.Since(active.started).Round(100*time.Millisecond))
+		return fault.Wrap(
+			fault.InUse,
+			ctx.Err(),
+			"a discovery has been running for %s",
+			time.Since(active.started).Round(100*time.Millisecond),
+		)
 	}
 }
 
@@ -120,7 +144,11 @@ func (s *Surveyor) beginRun(r *run) error {
 		return fault.New(fault.Unavailable, "the plugin is stopping")
 	}
 	if a := s.active; a != nil {
-		return fault.New(fault.InUse, "a discovery has been running for %s; wait for its end", time.Since(a.started).Round(100*time.Millisecond))
+		return fault.New(
+			fault.InUse,
+			"a discovery has been running for %s; wait for its end",
+			time.Since(a.started).Round(100*time.Millisecond),
+		)
 	}
 	s.wg.Add(1)
 	r.started, r.done = time.Now(), make(chan struct{})
@@ -165,7 +193,9 @@ func (s *Surveyor) runDiscovery(r *run, progress func(done, total int)) {
 		return
 	}
 	s.forgetUnlisted()
-	s.readEvidence(func(done, total int) { progress(len(switches)+done, len(switches)+total) })
+	s.readEvidence(func(done, total int) {
+		progress(len(switches)+done, len(switches)+total)
+	})
 	s.publishNetwork(r)
 	s.summariseRun(r, len(switches))
 }
@@ -178,7 +208,9 @@ func (s *Surveyor) chooseSwitches(scope Scope) []*switchdriver.Switch {
 	if scope != Edges || len(s.observed) == 0 {
 		return all
 	}
-	return slices.DeleteFunc(all, func(sw *switchdriver.Switch) bool { return s.observed[mib.MAC(sw.NodeId)] == nil })
+	return slices.DeleteFunc(all, func(sw *switchdriver.Switch) bool {
+		return s.observed[mib.MAC(sw.NodeId)] == nil
+	})
 }
 
 // takeAnswer records an answer. A switch that does not answer keeps what it reported before.
@@ -193,7 +225,14 @@ func (s *Surveyor) takeAnswer(r *run, a answer) {
 	s.asked[m] = a.asked
 	if a.err != nil {
 		s.failed[m] = a.err
-		r.sum.Failures = append(r.sum.Failures, Failure{Switch: m.String(), Address: a.sw.Address, Error: a.err.Error()})
+		r.sum.Failures = append(
+			r.sum.Failures,
+			Failure{
+				Switch:  m.String(),
+				Address: a.sw.Address,
+				Error:   a.err.Error(),
+			},
+		)
 		switch {
 		case old != nil:
 			stale := *old
@@ -226,7 +265,9 @@ func (s *Surveyor) forgetUnlisted() {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	maps.DeleteFunc(s.observed, func(m mib.MAC, _ *Observation) bool { return !listed[m] })
+	maps.DeleteFunc(s.observed, func(m mib.MAC, _ *Observation) bool {
+		return !listed[m]
+	})
 	maps.DeleteFunc(s.asked, func(m mib.MAC, _ time.Time) bool { return !listed[m] })
 	maps.DeleteFunc(s.dues, func(m mib.MAC, _ *due) bool { return !listed[m] })
 	maps.DeleteFunc(s.failed, func(m mib.MAC, _ error) bool { return !listed[m] })

@@ -63,7 +63,9 @@ func (s *Surveyor) summariseRun(r *run, asked int) {
 	if sum.Failures == nil {
 		sum.Failures = []Failure{}
 	}
-	slices.SortFunc(sum.Failures, func(a, b Failure) int { return cmp.Compare(a.Switch, b.Switch) })
+	slices.SortFunc(sum.Failures, func(a, b Failure) int {
+		return cmp.Compare(a.Switch, b.Switch)
+	})
 	s.mu.Lock()
 	s.last = *sum
 	s.mu.Unlock()

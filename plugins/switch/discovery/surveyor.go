@@ -75,9 +75,17 @@ type Surveyor struct {
 func New(o Options) *Surveyor {
 	o.Workers, o.Deadline = cmp.Or(o.Workers, 256), cmp.Or(o.Deadline, 20*time.Second)
 	o.Log = cmp.Or(o.Log, slog.Default())
-	s := &Surveyor{opt: o, rearm: make(chan struct{}, 1), first: make(chan struct{}),
-		observed: map[mib.MAC]*Observation{}, failed: map[mib.MAC]error{},
-		asked: map[mib.MAC]time.Time{}, dues: map[mib.MAC]*due{}, reread: map[mib.MAC]time.Time{}, touched: make(chan struct{}, 1)}
+	s := &Surveyor{
+		opt:      o,
+		rearm:    make(chan struct{}, 1),
+		first:    make(chan struct{}),
+		observed: map[mib.MAC]*Observation{},
+		failed:   map[mib.MAC]error{},
+		asked:    map[mib.MAC]time.Time{},
+		dues:     map[mib.MAC]*due{},
+		reread:   map[mib.MAC]time.Time{},
+		touched:  make(chan struct{}, 1),
+	}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	return s
 }
@@ -147,7 +155,11 @@ const fullEvery = 10
 // then discovers, so that a change of the list is never missed.
 func (s *Surveyor) discoverAutomatically(cause Cause, quick bool) {
 	for s.ctx.Err() == nil {
-		sum, err := s.startRun(s.ctx, &run{scope: All, cause: cause, quick: quick}, nil)
+		sum, err := s.startRun(s.ctx, &run{
+			scope: All,
+			cause: cause,
+			quick: quick,
+		}, nil)
 		if err == nil {
 			s.opt.Log.Info("discovery finished", "result", sum.String())
 			return

@@ -24,14 +24,24 @@ type checked struct {
 }
 
 func newChecked(p *provider, c *Chooser) *checked {
-	g := &checked{name: p.Name, conn: c.opt.Board.Dial(p.Name), has: p.operations, c: c}
+	g := &checked{
+		name: p.Name,
+		conn: c.opt.Board.Dial(p.Name),
+		has:  p.operations,
+		c:    c,
+	}
 	g.Client = switchdriver.NewClient(g)
 	return g
 }
 
 // Invoke implements grpc.ClientConnInterface: it makes a call with the deadline, says whose fault an error is, and
 // refuses an answer that cannot be true.
-func (g *checked) Invoke(ctx context.Context, method string, request, answer any, o ...grpc.CallOption) error {
+func (g *checked) Invoke(
+	ctx context.Context,
+	method string,
+	request, answer any,
+	o ...grpc.CallOption,
+) error {
 	ctx, cancel := context.WithTimeout(ctx, g.c.opt.Deadline)
 	defer cancel()
 	sw := request.(interface{ GetSwitch() *switchdriver.Switch }).GetSwitch()
@@ -48,7 +58,12 @@ func (g *checked) Invoke(ctx context.Context, method string, request, answer any
 }
 
 // NewStream implements grpc.ClientConnInterface; the contract has no streams.
-func (g *checked) NewStream(context.Context, *grpc.StreamDesc, string, ...grpc.CallOption) (grpc.ClientStream, error) {
+func (g *checked) NewStream(
+	context.Context,
+	*grpc.StreamDesc,
+	string,
+	...grpc.CallOption,
+) (grpc.ClientStream, error) {
 	return nil, fault.New(fault.Unsupported, "the driver %s is not asked for streams", g.name)
 }
 
@@ -64,15 +79,37 @@ func (g *checked) driverFault(ctx context.Context, sw *switchdriver.Switch, err 
 		text := cleanText(e.Text)
 		switch {
 		case e.Kind == fault.Timeout && e.Source != fault.SourceDevice, ctx.Err() != nil && e.Kind == fault.Unavailable:
-			return &fault.Error{Kind: fault.Timeout, Cause: err, Text: fmt.Sprintf("the driver %s did not answer for switch %s in time", g.name, switchdriver.Label(sw))}
+			return &fault.Error{
+				Kind:  fault.Timeout,
+				Cause: err,
+				Text: fmt.Sprintf(
+					"the driver %s did not answer for switch %s in time",
+					g.name,
+					switchdriver.Label(sw),
+				),
+			}
 		case e.Kind == fault.Internal || e.Kind == fault.Unavailable:
-			text = fmt.Sprintf("the driver %s failed for switch %s: %s", g.name, switchdriver.Label(sw), text)
+			text = fmt.Sprintf(
+				"the driver %s failed for switch %s: %s",
+				g.name,
+				switchdriver.Label(sw),
+				text,
+			)
 		}
 		path := ""
 		if isLeafName(e.Path) {
 			path = e.Path
 		}
-		out = append(out, &fault.Error{Kind: e.Kind, Text: text, Path: path, Source: e.Source, Cause: err})
+		out = append(
+			out,
+			&fault.Error{
+				Kind:   e.Kind,
+				Text:   text,
+				Path:   path,
+				Source: e.Source,
+				Cause:  err,
+			},
+		)
 	}
 	return out.Err()
 }

@@ -82,11 +82,17 @@ func New(o Options) *Chooser {
 	if o.Deadline == 0 {
 		o.Deadline = 25 * time.Second
 	}
-	return &Chooser{opt: o, registry: newRegistry(o.Board, o.Log), identity: map[uint64]identity{}}
+	return &Chooser{
+		opt:      o,
+		registry: newRegistry(o.Board, o.Log),
+		identity: map[uint64]identity{},
+	}
 }
 
 // Run follows the driver plugins until ctx ends.
-func (c *Chooser) Run(ctx context.Context) { c.registry.followProviders(ctx) }
+func (c *Chooser) Run(ctx context.Context) {
+	c.registry.followProviders(ctx)
+}
 
 // Choice is a driver of a switch.
 type Choice struct {
@@ -107,7 +113,10 @@ func (c *Chooser) Choices(sw *switchdriver.Switch) []Choice {
 
 // Of is Choices for a call: a switch of which nothing is known yet is asked what it
 // is, if a driver wants to know. It returns the switch as drivers get it.
-func (c *Chooser) Of(ctx context.Context, sw *switchdriver.Switch) ([]Choice, *switchdriver.Switch, error) {
+func (c *Chooser) Of(
+	ctx context.Context,
+	sw *switchdriver.Switch,
+) ([]Choice, *switchdriver.Switch, error) {
 	all := c.registry.allProviders(ctx)
 	sw = c.withIdentity(sw)
 	if sw.SysObjectId == "" && c.needsIdentity(all, sw) {
@@ -160,7 +169,12 @@ func (c *Chooser) listChoices(all []*provider, sw *switchdriver.Switch) (out []C
 	}
 	if p != nil {
 		d := newChecked(p, c)
-		out = append(out, Choice{p.Name, d, func(o string) bool { return d.has[o] }, d.performOperation})
+		out = append(
+			out,
+			Choice{p.Name, d, func(o string) bool {
+				return d.has[o]
+			}, d.performOperation},
+		)
 	}
 	own := switchdriver.Operations(c.opt.Standard)
 	has := func(operation string) bool { return slices.Contains(own, operation) }
@@ -194,21 +208,36 @@ func (c *Chooser) Remember(node uint64, objectID, descr string) {
 func (c *Chooser) Forget(listed func(node uint64) bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	maps.DeleteFunc(c.identity, func(node uint64, _ identity) bool { return !listed(node) })
+	maps.DeleteFunc(c.identity, func(node uint64, _ identity) bool {
+		return !listed(node)
+	})
 }
 
 // Find returns the first driver of a switch that has an operation, and the switch as that driver gets
 // it. It fails with fault.Unsupported when none has it.
-func (c *Chooser) Find(ctx context.Context, sw *switchdriver.Switch, operation string) (Choice, *switchdriver.Switch, error) {
+func (c *Chooser) Find(
+	ctx context.Context,
+	sw *switchdriver.Switch,
+	operation string,
+) (Choice, *switchdriver.Switch, error) {
 	return c.findChoice(ctx, sw, operation, false)
 }
 
 // Next is Find for what the vendor-specific file does not describe.
-func (c *Chooser) Next(ctx context.Context, sw *switchdriver.Switch, operation string) (Choice, *switchdriver.Switch, error) {
+func (c *Chooser) Next(
+	ctx context.Context,
+	sw *switchdriver.Switch,
+	operation string,
+) (Choice, *switchdriver.Switch, error) {
 	return c.findChoice(ctx, sw, operation, true)
 }
 
-func (c *Chooser) findChoice(ctx context.Context, sw *switchdriver.Switch, operation string, besidesFile bool) (Choice, *switchdriver.Switch, error) {
+func (c *Chooser) findChoice(
+	ctx context.Context,
+	sw *switchdriver.Switch,
+	operation string,
+	besidesFile bool,
+) (Choice, *switchdriver.Switch, error) {
 	choices, sw, err := c.Of(ctx, sw)
 	if err != nil {
 		return Choice{}, nil, err
@@ -223,7 +252,12 @@ func (c *Chooser) findChoice(ctx context.Context, sw *switchdriver.Switch, opera
 }
 
 // For is Find for an operation that reads, as T.
-func For[T any](ctx context.Context, c *Chooser, sw *switchdriver.Switch, operation string) (t T, known *switchdriver.Switch, err error) {
+func For[T any](
+	ctx context.Context,
+	c *Chooser,
+	sw *switchdriver.Switch,
+	operation string,
+) (t T, known *switchdriver.Switch, err error) {
 	choice, known, err := c.Find(ctx, sw, operation)
 	if err != nil {
 		return t, nil, err
@@ -233,10 +267,16 @@ func For[T any](ctx context.Context, c *Chooser, sw *switchdriver.Switch, operat
 
 // Observe asks a switch what a discovery needs: by its own driver if that reads ports,
 // else by the standard one.
-func (c *Chooser) Observe(ctx context.Context, sw *switchdriver.Switch) (*discovery.Observation, error) {
+func (c *Chooser) Observe(
+	ctx context.Context,
+	sw *switchdriver.Switch,
+) (*discovery.Observation, error) {
 	choices, known, err := c.Of(ctx, sw)
 	if err != nil {
-		return &discovery.Observation{Node: mib.MAC(sw.NodeId), Model: sw.Model}, err
+		return &discovery.Observation{
+			Node:  mib.MAC(sw.NodeId),
+			Model: sw.Model,
+		}, err
 	}
 	for _, choice := range choices {
 		g, ok := choice.Driver.(*checked)

@@ -52,7 +52,9 @@ func newMatcher(m switchdriver.Match) (*matcher, error) {
 }
 
 // usesIdentity reports whether the matcher looks at what a switch says of itself.
-func (m *matcher) usesIdentity() bool { return len(m.prefixes) > 0 || m.descr != nil }
+func (m *matcher) usesIdentity() bool {
+	return len(m.prefixes) > 0 || m.descr != nil
+}
 
 // Why is how a driver came to a switch, the stronger the greater.
 type Why int

@@ -65,11 +65,15 @@ func (c *Chooser) ReadFDB(ctx context.Context, sw *switchdriver.Switch, q Query)
 // FDBPart is the part of a whole forwarding table that is asked for. all may be changed.
 func FDBPart(all []*switchdriver.FDBEntry, q Query) (FDBPage, error) {
 	return pageOfTable(all, q, func(e *switchdriver.FDBEntry) bool {
-		return (q.VLAN == 0 || e.VlanId == q.VLAN) && (q.MAC == 0 || e.Mac == q.MAC) && (q.Port == 0 || e.Port == q.Port)
+		return (q.VLAN == 0 || e.VlanId == q.VLAN) &&
+			(q.MAC == 0 || e.Mac == q.MAC) &&
+			(q.Port == 0 || e.Port == q.Port)
 	}, func(a, b *switchdriver.FDBEntry) int {
 		return cmp.Or(cmp.Compare(a.VlanId, b.VlanId), cmp.Compare(a.Mac, b.Mac))
 	},
-		func(e *switchdriver.FDBEntry) string { return fmt.Sprintf("w%04d.%012x", e.VlanId, e.Mac) })
+		func(e *switchdriver.FDBEntry) string {
+			return fmt.Sprintf("w%04d.%012x", e.VlanId, e.Mac)
+		})
 }
 
 // ReadARP reads a part of the ARP table of a switch.
@@ -89,12 +93,19 @@ func (c *Chooser) ReadARP(ctx context.Context, sw *switchdriver.Switch, q Query)
 		a, _ := netip.ParseAddr(e.IpAddress)
 		return fmt.Sprintf("w%010d.%x", e.IfIndex, a.AsSlice())
 	}
-	return pageOfTable(all, q, func(e *switchdriver.ARPEntry) bool { return q.MAC == 0 || e.Mac == q.MAC },
-		func(a, b *switchdriver.ARPEntry) int { return cmp.Compare(name(a), name(b)) }, name)
+	return pageOfTable(all, q, func(e *switchdriver.ARPEntry) bool {
+		return q.MAC == 0 || e.Mac == q.MAC
+	},
+		func(a, b *switchdriver.ARPEntry) int {
+			return cmp.Compare(name(a), name(b))
+		}, name)
 }
 
 // PortVLANs reads the VLANs of a switch and, where its driver reports them, the PVIDs of its ports.
-func (c *Chooser) PortVLANs(ctx context.Context, sw *switchdriver.Switch) ([]*switchdriver.VLAN, map[uint32]uint32, error) {
+func (c *Chooser) PortVLANs(
+	ctx context.Context,
+	sw *switchdriver.Switch,
+) ([]*switchdriver.VLAN, map[uint32]uint32, error) {
 	d, known, err := For[switchdriver.VLANReader](ctx, c, sw, "ReadVlans")
 	if err != nil {
 		return nil, nil, err
@@ -110,14 +121,27 @@ func (c *Chooser) PortVLANs(ctx context.Context, sw *switchdriver.Switch) ([]*sw
 
 // pageOfTable is the part of a whole table that is asked for: of the entries that count, those after the cursor, which is the
 // name of one. order is the order of the names.
-func pageOfTable[E any](all []*E, q Query, counts func(*E) bool, order func(a, b *E) int, name func(*E) string) (p Page[E], err error) {
+func pageOfTable[E any](
+	all []*E,
+	q Query,
+	counts func(*E) bool,
+	order func(a, b *E) int,
+	name func(*E) string,
+) (p Page[E], err error) {
 	all = slices.DeleteFunc(all, func(e *E) bool { return !counts(e) })
 	slices.SortFunc(all, order)
 	if q.Cursor != "" {
 		if q.Cursor[0] != 'w' {
-			return p, fault.At(fault.Invalid, "cursor", "%.60q is not a cursor of this table: read it from its beginning", q.Cursor)
+			return p, fault.At(
+				fault.Invalid,
+				"cursor",
+				"%.60q is not a cursor of this table: read it from its beginning",
+				q.Cursor,
+			)
 		}
-		from, found := slices.BinarySearchFunc(all, q.Cursor, func(e *E, c string) int { return cmp.Compare(name(e), c) })
+		from, found := slices.BinarySearchFunc(all, q.Cursor, func(e *E, c string) int {
+			return cmp.Compare(name(e), c)
+		})
 		if found {
 			from++
 		}
@@ -153,7 +177,11 @@ type Interface struct {
 // Counters reads what the interfaces of a switch have counted, by the standard MIB.
 func (c *Chooser) Counters(ctx context.Context, sw *switchdriver.Switch) (Counters, error) {
 	if sw.GetSnmp() == nil {
-		return Counters{}, fault.New(fault.Unsupported, "switch %s does not use SNMP, which is needed for counters", mib.MAC(sw.NodeId))
+		return Counters{}, fault.New(
+			fault.Unsupported,
+			"switch %s does not use SNMP, which is needed for counters",
+			mib.MAC(sw.NodeId),
+		)
 	}
 	return c.opt.Standard.ReadCounters(ctx, sw)
 }

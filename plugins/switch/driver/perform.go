@@ -12,7 +12,11 @@ import (
 )
 
 // Perform has the driver of a switch that has an operation carry it out.
-func (c *Chooser) Perform(ctx context.Context, sw *switchdriver.Switch, o *writes.Operation) (lines []string, err error) {
+func (c *Chooser) Perform(
+	ctx context.Context,
+	sw *switchdriver.Switch,
+	o *writes.Operation,
+) (lines []string, err error) {
 	choice, sw, err := c.Find(ctx, sw, o.Name())
 	if err != nil {
 		return nil, err
@@ -24,7 +28,12 @@ func (c *Chooser) Perform(ctx context.Context, sw *switchdriver.Switch, o *write
 const maxReport = 100
 
 // carryOut has a driver carry an operation out, and returns the lines that it reports.
-func carryOut(ctx context.Context, d switchdriver.Driver, sw *switchdriver.Switch, o *writes.Operation) (lines []string, err error) {
+func carryOut(
+	ctx context.Context,
+	d switchdriver.Driver,
+	sw *switchdriver.Switch,
+	o *writes.Operation,
+) (lines []string, err error) {
 	answer, err := switchdriver.Do(ctx, d, sw, o.Request)
 	if a, ok := answer.(*pluginv1.ApplySettingsResponse); ok {
 		lines = a.Report[:min(len(a.Report), maxReport)]
@@ -33,14 +42,22 @@ func carryOut(ctx context.Context, d switchdriver.Driver, sw *switchdriver.Switc
 }
 
 // performStandard carries an operation out by the standard driver.
-func (c *Chooser) performStandard(ctx context.Context, sw *switchdriver.Switch, o *writes.Operation) ([]string, error) {
+func (c *Chooser) performStandard(
+	ctx context.Context,
+	sw *switchdriver.Switch,
+	o *writes.Operation,
+) ([]string, error) {
 	return carryOut(ctx, c.opt.Standard, sw, o)
 }
 
 // performOperation has the plugin carry an operation out and reads the result back. What is noted before it, who
 // makes the change and what a VLAN was, is what a repair needs: the steps of a plugin are not known. When
 // the driver does not say whether the change was made, it is to be repaired.
-func (g *checked) performOperation(ctx context.Context, sw *switchdriver.Switch, o *writes.Operation) (lines []string, err error) {
+func (g *checked) performOperation(
+	ctx context.Context,
+	sw *switchdriver.Switch,
+	o *writes.Operation,
+) (lines []string, err error) {
 	if err := g.samePorts(ctx, sw, o.Ports); err != nil {
 		return nil, err
 	}
@@ -59,7 +76,8 @@ func (g *checked) performOperation(ctx context.Context, sw *switchdriver.Switch,
 		}
 		defer func() {
 			k := fault.KindOf(err)
-			if err != nil && (k == fault.Timeout || k == fault.Unavailable || k == fault.Internal || o.Bounces() && k == fault.Downstream) {
+			if err != nil &&
+				(k == fault.Timeout || k == fault.Unavailable || k == fault.Internal || o.Bounces() && k == fault.Downstream) {
 				writes.Keep(ctx)
 			}
 		}()
@@ -67,7 +85,9 @@ func (g *checked) performOperation(ctx context.Context, sw *switchdriver.Switch,
 	if lines, err = carryOut(ctx, g, sw, o); err != nil {
 		return lines, err
 	}
-	differs, err := writes.ReadBack(ctx, func() (string, error) { return g.differenceShown(ctx, sw, o) })
+	differs, err := writes.ReadBack(ctx, func() (string, error) {
+		return g.differenceShown(ctx, sw, o)
+	})
 	switch {
 	case errors.Is(err, &fault.Error{Kind: fault.Unsupported}): // nothing can read it: the driver's word counts
 		return lines, nil
@@ -75,13 +95,23 @@ func (g *checked) performOperation(ctx context.Context, sw *switchdriver.Switch,
 		if o.VLAN() != 0 { // half of it may be done, and what was before is known
 			writes.Keep(ctx)
 		}
-		err = fault.Device(fault.Downstream, "the driver %s reports that the change of switch %s was made, but the switch shows %s", g.name, switchdriver.Label(sw), differs)
+		err = fault.Device(
+			fault.Downstream,
+			"the driver %s reports that the change of switch %s was made, but the switch shows %s",
+			g.name,
+			switchdriver.Label(sw),
+			differs,
+		)
 	}
 	return lines, err
 }
 
 // samePorts refuses ports that the caller named, if the driver calls them otherwise now.
-func (g *checked) samePorts(ctx context.Context, sw *switchdriver.Switch, named map[uint32]string) error {
+func (g *checked) samePorts(
+	ctx context.Context,
+	sw *switchdriver.Switch,
+	named map[uint32]string,
+) error {
 	if len(named) == 0 || !g.has["ReadPorts"] {
 		return nil
 	}
@@ -102,7 +132,11 @@ func (g *checked) samePorts(ctx context.Context, sw *switchdriver.Switch, named 
 
 // differenceShown says how the switch does not show a change; empty if it does. What no driver
 // can read is fault.Unsupported.
-func (g *checked) differenceShown(ctx context.Context, sw *switchdriver.Switch, o *writes.Operation) (string, error) {
+func (g *checked) differenceShown(
+	ctx context.Context,
+	sw *switchdriver.Switch,
+	o *writes.Operation,
+) (string, error) {
 	return switchdriver.Shown(ctx, sw, o.Request, g.readerFor(o))
 }
 
@@ -114,7 +148,10 @@ func (g *checked) readerFor(o *writes.Operation) func(operation string) (switchd
 		case g.has[operation]:
 			return g, nil
 		case ok && stp.Port == 0:
-			return nil, fault.New(fault.Unsupported, "only the driver knows the state of the whole switch")
+			return nil, fault.New(
+				fault.Unsupported,
+				"only the driver knows the state of the whole switch",
+			)
 		}
 		return g.c.opt.Standard, nil
 	}

@@ -61,7 +61,12 @@ type registry struct {
 }
 
 func newRegistry(b Switchboard, log *slog.Logger) *registry {
-	r := &registry{board: b, log: log, providers: map[string]*provider{}, complete: make(chan struct{})}
+	r := &registry{
+		board:     b,
+		log:       log,
+		providers: map[string]*provider{},
+		complete:  make(chan struct{}),
+	}
 	if b == nil {
 		close(r.complete)
 	}
@@ -72,7 +77,9 @@ func newRegistry(b Switchboard, log *slog.Logger) *registry {
 func (r *registry) followProviders(ctx context.Context) {
 	defer r.wg.Wait()
 	if r.board != nil {
-		host.Follow(ctx, r.board, Capability, r.log, func(list []host.Provider) { r.updateProviders(ctx, list) })
+		host.Follow(ctx, r.board, Capability, r.log, func(list []host.Provider) {
+			r.updateProviders(ctx, list)
+		})
 	}
 }
 
@@ -151,7 +158,15 @@ func (r *registry) storeDescription(name string, generation uint64, d descriptio
 	n := *old
 	if n.err = d.err; d.err == nil {
 		n.description = d
-		r.log.Info("a switch driver is known", "driver", name, "version", n.Version, "operations", slices.Sorted(maps.Keys(d.operations)))
+		r.log.Info(
+			"a switch driver is known",
+			"driver",
+			name,
+			"version",
+			n.Version,
+			"operations",
+			slices.Sorted(maps.Keys(d.operations)),
+		)
 	} else if old.err == nil {
 		r.log.Warn("a switch driver does not describe itself", "driver", name, "err", d.err)
 	}
@@ -193,12 +208,20 @@ func providerNamed(all []*provider, name string) (*provider, error) {
 	for _, p := range all {
 		if p.Name == name {
 			if p.match == nil {
-				return nil, fault.New(fault.Unavailable, "the driver %s has not described its operations yet", name)
+				return nil, fault.New(
+					fault.Unavailable,
+					"the driver %s has not described its operations yet",
+					name,
+				)
 			}
 			return p, nil
 		}
 	}
-	return nil, fault.New(fault.Unavailable, "the switch list names the driver %s, which is not installed", name)
+	return nil, fault.New(
+		fault.Unavailable,
+		"the switch list names the driver %s, which is not installed",
+		name,
+	)
 }
 
 // Info is a driver for people.
@@ -215,11 +238,20 @@ func (c *Chooser) Drivers() []Info {
 	var out []Info
 	if f := c.opt.File; f != nil {
 		if m := f.Match(); len(m.Models) > 0 {
-			out = append(out, Info{Name: VendorFile, State: "ready", For: m.Models})
+			out = append(out, Info{
+				Name:  VendorFile,
+				State: "ready",
+				For:   m.Models,
+			})
 		}
 	}
 	for _, p := range c.registry.currentProviders() {
-		i := Info{Name: p.Name, Version: p.Version, State: "ready", Operations: slices.Sorted(maps.Keys(p.operations))}
+		i := Info{
+			Name:       p.Name,
+			Version:    p.Version,
+			State:      "ready",
+			Operations: slices.Sorted(maps.Keys(p.operations)),
+		}
 		i.For = append(i.For, p.about.Models...)
 		for _, o := range p.about.SysObjectIDs {
 			i.For = append(i.For, "sysObjectID "+o)
@@ -240,6 +272,18 @@ func (c *Chooser) Drivers() []Info {
 		}
 		out = append(out, i)
 	}
-	own := append(switchdriver.Operations(c.opt.Standard), "ReadNeighbors", "ReadPorts") // these two by Observe
-	return append(out, Info{Name: Standard, State: "ready", For: []string{"all others"}, Operations: slices.Sorted(slices.Values(own))})
+	own := append(
+		switchdriver.Operations(c.opt.Standard),
+		"ReadNeighbors",
+		"ReadPorts",
+	) // these two by Observe
+	return append(
+		out,
+		Info{
+			Name:       Standard,
+			State:      "ready",
+			For:        []string{"all others"},
+			Operations: slices.Sorted(slices.Values(own)),
+		},
+	)
 }

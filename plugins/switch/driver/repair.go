@@ -18,7 +18,11 @@ const lookAtIt = "no driver can read this back: look at the switch"
 // Repair finds out what became of an operation that was interrupted, and takes back what
 // is half of it. It fails when the switch, or the driver that made the change, cannot be
 // asked now.
-func (c *Chooser) Repair(ctx context.Context, sw *switchdriver.Switch, r *writes.Record) (writes.Outcome, string, error) {
+func (c *Chooser) Repair(
+	ctx context.Context,
+	sw *switchdriver.Switch,
+	r *writes.Record,
+) (writes.Outcome, string, error) {
 	if r.Driver == "" { // the standard one, whose steps are noted
 		return c.opt.Standard.Recover(ctx, c.withIdentity(sw), r.Steps)
 	}
@@ -27,12 +31,23 @@ func (c *Chooser) Repair(ctx context.Context, sw *switchdriver.Switch, r *writes
 		return "", "", err
 	}
 	if r.Driver == VendorFile {
-		return repair{sw: sw, r: r, by: readerOf(choices), perform: c.performStandard}.endRepair(ctx)
+		return repair{
+			sw:      sw,
+			r:       r,
+			by:      readerOf(choices),
+			perform: c.performStandard,
+		}.endRepair(ctx)
 	}
 	for _, choice := range choices {
 		g, ok := choice.Driver.(*checked)
 		if ok && g.name == r.Driver {
-			return repair{sw: sw, r: r, by: g.readerFor(&r.Operation), perform: g.performOperation, whole: true}.endRepair(ctx)
+			return repair{
+				sw:      sw,
+				r:       r,
+				by:      g.readerFor(&r.Operation),
+				perform: g.performOperation,
+				whole:   true,
+			}.endRepair(ctx)
 		}
 	}
 	return writes.Left, "the driver " + r.Driver + " is not there any more", nil
@@ -43,7 +58,8 @@ func (c *Chooser) Repair(ctx context.Context, sw *switchdriver.Switch, r *writes
 func readerOf(choices []Choice) func(operation string) (switchdriver.Driver, error) {
 	return func(operation string) (switchdriver.Driver, error) {
 		for _, choice := range choices {
-			if operation == "ReadVlans" && choice.Name == Standard || operation == "ReadAcl" && choice.Has(operation) {
+			if operation == "ReadVlans" && choice.Name == Standard ||
+				operation == "ReadAcl" && choice.Has(operation) {
 				return choice.Driver, nil
 			}
 		}
@@ -110,10 +126,18 @@ func (p repair) repairVLAN(ctx context.Context) (writes.Outcome, string, error) 
 	case now == nil && before == nil, now != nil && before != nil && switchdriver.PortsDiffer(before, now) == "":
 		return writes.Undone, "", nil
 	case before == nil:
-		_, err = p.perform(ctx, p.sw, &writes.Operation{Request: &pluginv1.DeleteVlanRequest{VlanId: id}})
+		_, err = p.perform(
+			ctx,
+			p.sw,
+			&writes.Operation{Request: &pluginv1.DeleteVlanRequest{VlanId: id}},
+		)
 	default:
 		_, err = p.perform(ctx, p.sw, &writes.Operation{
-			Request: &pluginv1.WriteVlanRequest{Vlan: before, Create: now == nil, SetPorts: true}})
+			Request: &pluginv1.WriteVlanRequest{
+				Vlan:     before,
+				Create:   now == nil,
+				SetPorts: true,
+			}})
 	}
 	switch k := fault.KindOf(err); {
 	case err == nil:

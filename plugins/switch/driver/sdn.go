@@ -64,8 +64,19 @@ type SDN struct {
 }
 
 // NewSDN makes an SDN; Bind it before use. do has an operation carried out.
-func NewSDN(d *Chooser, do func(context.Context, *switchdriver.Switch, writes.Operation) ([]string, error), s SDNSettings, log *slog.Logger) *SDN {
-	return &SDN{drivers: d, do: do, set: s, log: log, reports: state.NewTable[SDNReport](state.Private("sdn/"))}
+func NewSDN(
+	d *Chooser,
+	do func(context.Context, *switchdriver.Switch, writes.Operation) ([]string, error),
+	s SDNSettings,
+	log *slog.Logger,
+) *SDN {
+	return &SDN{
+		drivers: d,
+		do:      do,
+		set:     s,
+		log:     log,
+		reports: state.NewTable[SDNReport](state.Private("sdn/")),
+	}
 }
 
 // View is what the store follows for the SDN.
@@ -74,7 +85,9 @@ func (a *SDN) View() state.View { return a.reports }
 // Bind gives the SDN the store, opened with its view.
 func (a *SDN) Bind(s *state.Store) { a.store = s }
 
-func nodeKey(node uint64) string { return mib.MAC(node).String() }
+func nodeKey(node uint64) string {
+	return mib.MAC(node).String()
+}
 
 // Done reports whether a switch has got the settings, as they are now, from whichever
 // node; with dry, whether that was tried.
@@ -93,7 +106,13 @@ func (a *SDN) Reports() (out []SDNReport) {
 
 // Apply applies the settings to a switch, or with dry reports what would be done.
 func (a *SDN) Apply(ctx context.Context, sw *switchdriver.Switch, dry bool) SDNReport {
-	r := SDNReport{Node: sw.NodeId, Switch: switchdriver.Label(sw), At: time.Now(), Settings: a.set, Dry: dry}
+	r := SDNReport{
+		Node:     sw.NodeId,
+		Switch:   switchdriver.Label(sw),
+		At:       time.Now(),
+		Settings: a.set,
+		Dry:      dry,
+	}
 	var err error
 	if r.Lines, err = a.applySettings(ctx, sw, dry); err != nil {
 		r.Failure = err.Error()
@@ -114,13 +133,26 @@ func (a *SDN) Apply(ctx context.Context, sw *switchdriver.Switch, dry bool) SDNR
 	return r
 }
 
-func (a *SDN) applySettings(ctx context.Context, sw *switchdriver.Switch, dry bool) (lines []string, err error) {
+func (a *SDN) applySettings(
+	ctx context.Context,
+	sw *switchdriver.Switch,
+	dry bool,
+) (lines []string, err error) {
 	_, _, err = a.drivers.Find(ctx, sw, "ApplySettings")
 	switch {
 	case err == nil:
-		o := writes.Operation{What: "the settings for SDN", Request: &switchdriver.Settings{DryRun: dry, DisableStp: a.set.STP,
-			DisableBpduFlooding: a.set.BPDU, DisableBroadcastFlooding: a.set.Broadcast, DisableMulticastFlooding: a.set.Multicast,
-			DisableUnknownFlooding: a.set.Unknown, DisableLearning: a.set.Learning}}
+		o := writes.Operation{
+			What: "the settings for SDN",
+			Request: &switchdriver.Settings{
+				DryRun:                   dry,
+				DisableStp:               a.set.STP,
+				DisableBpduFlooding:      a.set.BPDU,
+				DisableBroadcastFlooding: a.set.Broadcast,
+				DisableMulticastFlooding: a.set.Multicast,
+				DisableUnknownFlooding:   a.set.Unknown,
+				DisableLearning:          a.set.Learning,
+			},
+		}
 		if dry {
 			return a.drivers.Perform(ctx, sw, &o)
 		}
@@ -167,12 +199,22 @@ func (a *SDN) disableSTP(ctx context.Context, sw *switchdriver.Switch, dry bool)
 					count++
 				}
 			}
-			return fmt.Sprintf("spanning tree: would be switched off, %d ports take part", count), nil
+			return fmt.Sprintf(
+				"spanning tree: would be switched off, %d ports take part",
+				count,
+			), nil
 		}
 	}
 	if dry {
 		return "spanning tree: would be switched off", nil
 	}
-	_, err = a.do(ctx, sw, writes.Operation{What: "disabling spanning tree", Request: &pluginv1.WriteStpRequest{}})
+	_, err = a.do(
+		ctx,
+		sw,
+		writes.Operation{
+			What:    "disabling spanning tree",
+			Request: &pluginv1.WriteStpRequest{},
+		},
+	)
 	return "spanning tree: switched off", err
 }

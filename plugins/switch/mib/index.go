@@ -51,7 +51,10 @@ func PhysicalIndex(ix []uint32) (ifIndex uint32, a netip.Addr, ok bool) {
 	if size == 0 || len(octets) != size {
 		return 0, netip.Addr{}, false
 	}
-	a, ok = addressFromArcs(octets[:map[bool]int{true: 4, false: 16}[ix[1]%2 == 1]])
+	a, ok = addressFromArcs(octets[:map[bool]int{
+		true:  4,
+		false: 16,
+	}[ix[1]%2 == 1]])
 	return ix[0], a, ok
 }
 

@@ -49,7 +49,10 @@ type ListError struct {
 
 // Error shows the list.
 func (e *ListError) Error() string {
-	return fmt.Sprintf("the PortList %.40q is neither bits of ports that the switch has, nor port numbers, nor hexadecimal digits", e.List)
+	return fmt.Sprintf(
+		"the PortList %.40q is neither bits of ports that the switch has, nor port numbers, nor hexadecimal digits",
+		e.List,
+	)
 }
 
 // FormOf finds the form of an agent from all of its lists. known are its ports; nil when that is not known. agree
@@ -84,7 +87,9 @@ func isTextList(list []byte, known Ports) bool {
 	if numbers && bytes.ContainsRune(list, ',') && len(list) < octetsFor(known) {
 		return true
 	}
-	printable := len(list) > 0 && !bytes.ContainsFunc(list, func(r rune) bool { return r < ' ' || r > '~' })
+	printable := len(list) > 0 && !bytes.ContainsFunc(list, func(r rune) bool {
+		return r < ' ' || r > '~'
+	})
 	return printable && known != nil && len(decodePortBits(list).keepKnown(known)) == 0
 }
 
@@ -157,7 +162,9 @@ func listedNumbers(list []byte) (Ports, bool) {
 func hexOctets(list []byte) ([]byte, bool) {
 	text := strings.TrimRight(string(list), "\x00")
 	text = strings.TrimPrefix(strings.TrimPrefix(text, "0x"), "0X")
-	i := slices.IndexFunc([]byte(text), func(c byte) bool { return strings.IndexByte(" :-", c) >= 0 })
+	i := slices.IndexFunc([]byte(text), func(c byte) bool {
+		return strings.IndexByte(" :-", c) >= 0
+	})
 	if i >= 0 {
 		text = strings.ReplaceAll(text, text[i:i+1], "")
 	}

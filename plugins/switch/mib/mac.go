@@ -20,7 +20,9 @@ func ParseMAC(s string) (MAC, error) {
 	if strings.Contains(plain, ".") {
 		width = 4
 	}
-	groups := strings.FieldsFunc(plain, func(r rune) bool { return strings.ContainsRune(":-.", r) })
+	groups := strings.FieldsFunc(plain, func(r rune) bool {
+		return strings.ContainsRune(":-.", r)
+	})
 	if len(groups) > 1 {
 		for i, g := range groups {
 			if width == 2 && len(g) == 1 {
@@ -38,7 +40,10 @@ func ParseMAC(s string) (MAC, error) {
 		b = b[2:]
 	}
 	if err != nil || len(b) != 6 {
-		return 0, fmt.Errorf("%q is not a MAC address; write six octets in hexadecimal, 90:94:e4:23:13:e0", s)
+		return 0, fmt.Errorf(
+			"%q is not a MAC address; write six octets in hexadecimal, 90:94:e4:23:13:e0",
+			s,
+		)
 	}
 	return MACFromBytes(b), nil
 }
@@ -99,10 +104,14 @@ func (m MAC) Valid() bool { return m < 1<<48 }
 
 // Unicast reports whether the address is of one station: not zero, and the group
 // bit of the first octet is clear.
-func (m MAC) Unicast() bool { return m != 0 && m.Valid() && m>>40&1 == 0 }
+func (m MAC) Unicast() bool {
+	return m != 0 && m.Valid() && m>>40&1 == 0
+}
 
 // String returns the address as lower-case octets with colons.
 func (m MAC) String() string { return ColonHex(m.Octets()) }
 
 // ColonHex returns octets in lower-case hexadecimal with colons.
-func ColonHex(b []byte) string { return net.HardwareAddr(b).String() }
+func ColonHex(b []byte) string {
+	return net.HardwareAddr(b).String()
+}

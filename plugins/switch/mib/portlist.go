@@ -54,7 +54,9 @@ func decodePortBits(list []byte) Ports {
 // PortList decodes a PortList as a switch returns it. known are the ports it has;
 // nil when that is not known. Bits of other ports are left out: agents send longer
 // lists than they have ports, with rubbish at the end.
-func PortList(list []byte, known Ports) Ports { return decodePortBits(list).keepKnown(known) }
+func PortList(list []byte, known Ports) Ports {
+	return decodePortBits(list).keepKnown(known)
+}
 
 // keepKnown returns the ports that are known; all when known is nil.
 func (p Ports) keepKnown(known Ports) Ports {

@@ -20,7 +20,11 @@ func (d *Driver) aggregates(ctx context.Context, t snmp.Target, o *discovery.Obs
 }
 
 // Aggregates returns ports with the aggregates that they are in now.
-func (d *Driver) Aggregates(ctx context.Context, sw *switchdriver.Switch, ports []discovery.Port) ([]discovery.Port, error) {
+func (d *Driver) Aggregates(
+	ctx context.Context,
+	sw *switchdriver.Switch,
+	ports []discovery.Port,
+) ([]discovery.Port, error) {
 	t, err := readTarget(sw)
 	if err != nil {
 		return nil, err
@@ -32,7 +36,11 @@ func (d *Driver) Aggregates(ctx context.Context, sw *switchdriver.Switch, ports 
 	return o.Ports, nil
 }
 
-func (d *Driver) readAggregates(ctx context.Context, t snmp.Target, o *discovery.Observation) error {
+func (d *Driver) readAggregates(
+	ctx context.Context,
+	t snmp.Target,
+	o *discovery.Observation,
+) error {
 	found := false
 	read := func(oid string, number func(*discovery.Port) uint32) error {
 		at := map[uint32]uint32{}
@@ -55,7 +63,9 @@ func (d *Driver) readAggregates(ctx context.Context, t snmp.Target, o *discovery
 		return err
 	}
 	types, stack := map[uint32]int32{}, discovery.Stack{}
-	err = d.walkColumns(ctx, t, 0, fieldColumn(mib.IfType, types, func(kind *int32, v snmp.Value) { *kind = int32(v.Int()) }),
+	err = d.walkColumns(ctx, t, 0, fieldColumn(mib.IfType, types, func(kind *int32, v snmp.Value) {
+		*kind = int32(v.Int())
+	}),
 		column{mib.IfStackStatus, func(ix []uint32, v snmp.Value) {
 			if len(ix) == 2 && v.Int() == 1 { // active
 				stack[ix[0]] = append(stack[ix[0]], ix[1])

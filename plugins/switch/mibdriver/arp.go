@@ -18,12 +18,18 @@ import (
 
 // ReadARP reads ipNetToMediaTable and ipNetToPhysicalTable, or the entry of one address, which fails with
 // fault.NotFound when it is not there.
-func (d *Driver) ReadARP(ctx context.Context, sw *switchdriver.Switch, address string) ([]*switchdriver.ARPEntry, error) {
+func (d *Driver) ReadARP(
+	ctx context.Context,
+	sw *switchdriver.Switch,
+	address string,
+) ([]*switchdriver.ARPEntry, error) {
 	if address == "" {
 		return allPages(ctx, sw, d.ARPPage)
 	}
 	all, err := allPages(ctx, sw, d.ARPPage)
-	all = slices.DeleteFunc(all, func(e *switchdriver.ARPEntry) bool { return e.IpAddress != address })
+	all = slices.DeleteFunc(all, func(e *switchdriver.ARPEntry) bool {
+		return e.IpAddress != address
+	})
 	if err == nil && len(all) == 0 {
 		err = noARP(sw, address)
 	}
@@ -31,7 +37,11 @@ func (d *Driver) ReadARP(ctx context.Context, sw *switchdriver.Switch, address s
 }
 
 // arpOf reads the entries of an address in the table that is written, at whichever interfaces they are.
-func (d *Driver) arpOf(ctx context.Context, sw *switchdriver.Switch, address string) ([]*switchdriver.ARPEntry, error) {
+func (d *Driver) arpOf(
+	ctx context.Context,
+	sw *switchdriver.Switch,
+	address string,
+) ([]*switchdriver.ARPEntry, error) {
 	all, err := allPages(ctx, sw, func(ctx context.Context, sw *switchdriver.Switch, q driver.Query) (driver.ARPPage, error) {
 		t, err := readTarget(sw)
 		if err != nil {
@@ -44,11 +54,19 @@ func (d *Driver) arpOf(ctx context.Context, sw *switchdriver.Switch, address str
 		p, _, err := d.arpRows(ctx, t, tableARP, q, after)
 		return p, deviceFault(sw, err)
 	})
-	return slices.DeleteFunc(all, func(e *switchdriver.ARPEntry) bool { return e.IpAddress != address }), err
+	return slices.DeleteFunc(all, func(e *switchdriver.ARPEntry) bool {
+		return e.IpAddress != address
+	}), err
 }
 
 func noARP(sw *switchdriver.Switch, address string) error {
-	return fault.At(fault.NotFound, pathAddress, "switch %s has no ARP entry for %s", switchdriver.Label(sw), address)
+	return fault.At(
+		fault.NotFound,
+		pathAddress,
+		"switch %s has no ARP entry for %s",
+		switchdriver.Label(sw),
+		address,
+	)
 }
 
 // The tables of addresses, as cursors name them: ipNetToMediaTable, which has IPv4 only, and ipNetToPhysicalTable; of
@@ -66,7 +84,9 @@ type arpTable struct {
 }
 
 func arpTableOf(table string) arpTable {
-	values := [2]func(snmp.Value) uint64{func(v snmp.Value) uint64 { return uint64(mib.MACOf(v.Peek())) }, numberOrNone}
+	values := [2]func(snmp.Value) uint64{func(v snmp.Value) uint64 {
+		return uint64(mib.MACOf(v.Peek()))
+	}, numberOrNone}
 	if table == tableARP {
 		return arpTable{columns{[2]string{mib.ARPPhysAddress, mib.ARPType}, values}, mib.InterfaceAddress}
 	}
@@ -75,7 +95,11 @@ func arpTableOf(table string) arpTable {
 
 // ARPPage reads a part of the ARP table, and of the neighbours of IPv6, in the order of interface and IP address: the
 // entries that have a MAC address.
-func (d *Driver) ARPPage(ctx context.Context, sw *switchdriver.Switch, q driver.Query) (p driver.ARPPage, err error) {
+func (d *Driver) ARPPage(
+	ctx context.Context,
+	sw *switchdriver.Switch,
+	q driver.Query,
+) (p driver.ARPPage, err error) {
 	t, err := readTarget(sw)
 	if err != nil {
 		return p, err
@@ -106,7 +130,13 @@ func (d *Driver) ARPPage(ctx context.Context, sw *switchdriver.Switch, q driver.
 }
 
 // arpRows reads a part of one table, and says how many of its rows it could decode.
-func (d *Driver) arpRows(ctx context.Context, t snmp.Target, table string, q driver.Query, after []uint32) (p driver.ARPPage, read int, err error) {
+func (d *Driver) arpRows(
+	ctx context.Context,
+	t snmp.Target,
+	table string,
+	q driver.Query,
+	after []uint32,
+) (p driver.ARPPage, read int, err error) {
 	from := arpTableOf(table)
 	rows, more, partial, err := d.readPage(ctx, t, from.columns, nil, after, q.Limit)
 	if err != nil {
@@ -122,10 +152,17 @@ func (d *Driver) arpRows(ctx context.Context, t snmp.Target, table string, q dri
 		}
 		read++
 		// incomplete, and dead ones
-		if r.values[0] == 0 || r.values[1] == mib.ARPTypeInvalid || q.MAC != 0 && r.values[0] != q.MAC || table == tableIPv6 && ip.Is4() {
+		if r.values[0] == 0 ||
+			r.values[1] == mib.ARPTypeInvalid ||
+			q.MAC != 0 && r.values[0] != q.MAC ||
+			table == tableIPv6 && ip.Is4() {
 			continue
 		}
-		e := &switchdriver.ARPEntry{IpAddress: ip.String(), IfIndex: ifIndex, Mac: r.values[0]}
+		e := &switchdriver.ARPEntry{
+			IpAddress: ip.String(),
+			IfIndex:   ifIndex,
+			Mac:       r.values[0],
+		}
 		if r.values[1] != noNumber {
 			e.Type = int32(r.values[1])
 		}
@@ -165,7 +202,11 @@ func (d *Driver) readSubnets(ctx context.Context, t snmp.Target) ([]subnet, erro
 		}
 	}
 	slices.SortFunc(out, func(a, b subnet) int {
-		return cmp.Or(-cmp.Compare(a.prefix.Bits(), b.prefix.Bits()), a.prefix.Addr().Compare(b.prefix.Addr()), cmp.Compare(a.ifIndex, b.ifIndex))
+		return cmp.Or(
+			-cmp.Compare(a.prefix.Bits(), b.prefix.Bits()),
+			a.prefix.Addr().Compare(b.prefix.Addr()),
+			cmp.Compare(a.ifIndex, b.ifIndex),
+		)
 	})
 	return out, err
 }
@@ -181,7 +222,12 @@ func maskBits(m netip.Addr) (n int) {
 
 // interfaceOf finds the interface an address belongs to: the smallest subnet that has
 // it, and that has the prefix length if one was given.
-func interfaceOf(sw *switchdriver.Switch, nets []subnet, a netip.Addr, bits uint32) (uint32, error) {
+func interfaceOf(
+	sw *switchdriver.Switch,
+	nets []subnet,
+	a netip.Addr,
+	bits uint32,
+) (uint32, error) {
 	var have []string
 	var lengths []string
 	for _, n := range nets {
@@ -196,16 +242,41 @@ func interfaceOf(sw *switchdriver.Switch, nets []subnet, a netip.Addr, bits uint
 	}
 	switch {
 	case len(lengths) > 0:
-		return 0, fault.At(fault.Invalid, pathAddress, "on switch %s the address %s is in the subnet %s, not in one of length %d", switchdriver.Label(sw), a, strings.Join(lengths, ", "), bits)
+		return 0, fault.At(
+			fault.Invalid,
+			pathAddress,
+			"on switch %s the address %s is in the subnet %s, not in one of length %d",
+			switchdriver.Label(sw),
+			a,
+			strings.Join(lengths, ", "),
+			bits,
+		)
 	case len(have) == 0:
-		return 0, fault.Device(fault.Unsupported, "switch %s does not report its subnets (ipAddrTable), so the interface of %s is not known", switchdriver.Label(sw), a)
+		return 0, fault.Device(
+			fault.Unsupported,
+			"switch %s does not report its subnets (ipAddrTable), so the interface of %s is not known",
+			switchdriver.Label(sw),
+			a,
+		)
 	}
-	return 0, fault.At(fault.Invalid, pathAddress, "switch %s has no subnet with the address %s; it has %s", switchdriver.Label(sw), a, strings.Join(have, ", "))
+	return 0, fault.At(
+		fault.Invalid,
+		pathAddress,
+		"switch %s has no subnet with the address %s; it has %s",
+		switchdriver.Label(sw),
+		a,
+		strings.Join(have, ", "),
+	)
 }
 
 // CheckPrefix refuses a prefix length that is not the one of the switch's subnet with an address. A switch
 // that does not report its subnets is not asked further.
-func (d *Driver) CheckPrefix(ctx context.Context, sw *switchdriver.Switch, address string, bits uint32) error {
+func (d *Driver) CheckPrefix(
+	ctx context.Context,
+	sw *switchdriver.Switch,
+	address string,
+	bits uint32,
+) error {
 	t, err := readTarget(sw)
 	if err != nil {
 		return nil // nothing but the driver's own word is known of it
@@ -225,7 +296,12 @@ func (d *Driver) CheckPrefix(ctx context.Context, sw *switchdriver.Switch, addre
 
 // WriteARPEntry makes a static entry at the interface whose subnet has the address;
 // an entry there is changes where it is.
-func (d *Driver) WriteARPEntry(ctx context.Context, sw *switchdriver.Switch, e *switchdriver.ARPEntry, prefixLength uint32) error {
+func (d *Driver) WriteARPEntry(
+	ctx context.Context,
+	sw *switchdriver.Switch,
+	e *switchdriver.ARPEntry,
+	prefixLength uint32,
+) error {
 	if err := switchdriver.CheckARPEntry(e, prefixLength); err != nil {
 		return err
 	}
@@ -252,8 +328,18 @@ func (d *Driver) WriteARPEntry(ctx context.Context, sw *switchdriver.Switch, e *
 			}
 		}
 		s := step{Step: writes.Step{What: "setting the ARP entry"}}
-		s.addAssignment(mib.Sub(mib.ARPPhysAddress, row...), writes.Octets, fromMAC, writes.Hex(mib.MAC(e.Mac).Octets()))
-		s.addAssignment(mib.Sub(mib.ARPType, row...), writes.ARP, fromKind, writes.Number(mib.ARPTypeStatic))
+		s.addAssignment(
+			mib.Sub(mib.ARPPhysAddress, row...),
+			writes.Octets,
+			fromMAC,
+			writes.Hex(mib.MAC(e.Mac).Octets()),
+		)
+		s.addAssignment(
+			mib.Sub(mib.ARPType, row...),
+			writes.ARP,
+			fromKind,
+			writes.Number(mib.ARPTypeStatic),
+		)
 		return []step{s}, nil
 	}, func(now []*switchdriver.ARPEntry) string {
 		for _, n := range now {
@@ -266,7 +352,11 @@ func (d *Driver) WriteARPEntry(ctx context.Context, sw *switchdriver.Switch, e *
 }
 
 // DeleteARPEntry removes the entries of an address, at whichever interface they are.
-func (d *Driver) DeleteARPEntry(ctx context.Context, sw *switchdriver.Switch, address string) error {
+func (d *Driver) DeleteARPEntry(
+	ctx context.Context,
+	sw *switchdriver.Switch,
+	address string,
+) error {
 	if err := switchdriver.CheckIPv4(pathAddress, address); err != nil {
 		return err
 	}
@@ -275,9 +365,17 @@ func (d *Driver) DeleteARPEntry(ctx context.Context, sw *switchdriver.Switch, ad
 		if len(old) == 0 {
 			return nil, noARP(sw, a.String())
 		}
-		s := step{Step: writes.Step{What: "removing the ARP entry"}, final: true}
+		s := step{
+			Step:  writes.Step{What: "removing the ARP entry"},
+			final: true,
+		}
 		for _, o := range old {
-			s.addAssignment(mib.Sub(mib.ARPType, append([]uint32{o.IfIndex}, mib.IPv4Arcs(a)...)...), writes.ARP, writes.Number(int64(o.Type)), nil)
+			s.addAssignment(
+				mib.Sub(mib.ARPType, append([]uint32{o.IfIndex}, mib.IPv4Arcs(a)...)...),
+				writes.ARP,
+				writes.Number(int64(o.Type)),
+				nil,
+			)
 		}
 		return []step{s}, nil
 	}, func(now []*switchdriver.ARPEntry) string {
@@ -289,7 +387,13 @@ func (d *Driver) DeleteARPEntry(ctx context.Context, sw *switchdriver.Switch, ad
 }
 
 // changeARP reads the entries of an address, plans, sends and reads back.
-func (d *Driver) changeARP(ctx context.Context, sw *switchdriver.Switch, a netip.Addr, plan func(snmp.Target, []*switchdriver.ARPEntry) ([]step, error), differs func([]*switchdriver.ARPEntry) string) error {
+func (d *Driver) changeARP(
+	ctx context.Context,
+	sw *switchdriver.Switch,
+	a netip.Addr,
+	plan func(snmp.Target, []*switchdriver.ARPEntry) ([]step, error),
+	differs func([]*switchdriver.ARPEntry) string,
+) error {
 	r, w, err := readWriteTargets(sw)
 	if err != nil {
 		return err

@@ -29,7 +29,12 @@ func besides(before, now *vlanTable, steps []step, ignore mib.Ports) writes.Step
 			continue
 		case is == nil || !is.static:
 			s.addRowStatus(row, mib.RowActive, writes.Number(mib.RowActive), nil)
-			s.addAssignment(mib.Sub(mib.QVlanStaticName, v), writes.Octets, writes.Hex(was.rawName), nil)
+			s.addAssignment(
+				mib.Sub(mib.QVlanStaticName, v),
+				writes.Octets,
+				writes.Hex(was.rawName),
+				nil,
+			)
 			s.assignList(mib.Sub(mib.QVlanStaticEgress, v), before.known, was.egress, nil)
 			s.assignList(mib.Sub(mib.QVlanStaticUntagged, v), before.known, was.untagged, nil)
 			continue
@@ -40,7 +45,8 @@ func besides(before, now *vlanTable, steps []step, ignore mib.Ports) writes.Step
 		if !assigned[oid] && differ(egress, egressNow, ignore) {
 			s.assignList(oid, before.known, was.egress, is.egress)
 		}
-		if oid := mib.Sub(mib.QVlanStaticUntagged, v); !assigned[oid] && differ(untagged, untaggedNow, ignore) {
+		if oid := mib.Sub(mib.QVlanStaticUntagged, v); !assigned[oid] &&
+			differ(untagged, untaggedNow, ignore) {
 			s.assignList(oid, before.known, was.untagged, is.untagged)
 		}
 	}
@@ -89,7 +95,13 @@ func (j *job) didBesides(ctx context.Context, now *vlanTable, steps []step) (wri
 // bundled are the further ports of the aggregates that some ports are, or are in.
 func (d *Driver) bundled(ctx context.Context, r snmp.Target, ports mib.Ports) (mib.Ports, error) {
 	base, attached := map[uint32]uint32{}, map[uint32]uint32{}
-	err := d.walkColumns(ctx, r, 0, unsignedColumn(mib.BasePortIfIndex, base), unsignedColumn(mib.AggPortAttached, attached))
+	err := d.walkColumns(
+		ctx,
+		r,
+		0,
+		unsignedColumn(mib.BasePortIfIndex, base),
+		unsignedColumn(mib.AggPortAttached, attached),
+	)
 	if err != nil {
 		return nil, err
 	}

@@ -55,11 +55,18 @@ func (d *Driver) vtpVLANs(ctx context.Context, t snmp.Target) (map[mib.VID]vtpVL
 			}
 		}}
 	}
-	err := d.walkColumns(ctx, t, 8, of(mib.VTPVlanState, func(w *vtpVLAN, v snmp.Value) { w.state = v.Int() }),
+	err := d.walkColumns(ctx, t, 8, of(mib.VTPVlanState, func(w *vtpVLAN, v snmp.Value) {
+		w.state = v.Int()
+	}),
 		of(mib.VTPVlanType, func(w *vtpVLAN, v snmp.Value) { w.kind = v.Int() }),
-		of(mib.VTPVlanName, func(w *vtpVLAN, v snmp.Value) { w.name = mib.Text(v.Peek()) }))
+		of(mib.VTPVlanName, func(w *vtpVLAN, v snmp.Value) {
+			w.name = mib.Text(v.Peek())
+		}))
 	maps.DeleteFunc(out, func(vid mib.VID, w vtpVLAN) bool {
-		return vid < 1 || vid > switchdriver.MaxVLANID || w.state != mib.VTPStateOperational || (w.kind != 0 && w.kind != mib.VTPTypeEthernet)
+		return vid < 1 ||
+			vid > switchdriver.MaxVLANID ||
+			w.state != mib.VTPStateOperational ||
+			(w.kind != 0 && w.kind != mib.VTPTypeEthernet)
 	})
 	return out, err
 }
@@ -75,8 +82,22 @@ const (
 // eachVLAN reads columns of BRIDGE-MIB in some VLANs; each is called for one row at a
 // time. VLANs that cannot be read are cuts. An agent that shows none of the first VLANs but 1 is not asked for the
 // others.
-func (d *Driver) eachVLAN(ctx context.Context, sw *switchdriver.Switch, t snmp.Target, vlans []mib.VID, columns []string, each func(vid mib.VID, column int, ix []uint32, v snmp.Value)) ([]discovery.Cut, error) {
-	r := vlanReader{d: d, sw: sw, t: t, columns: columns, each: each, failed: map[mib.VID]error{}}
+func (d *Driver) eachVLAN(
+	ctx context.Context,
+	sw *switchdriver.Switch,
+	t snmp.Target,
+	vlans []mib.VID,
+	columns []string,
+	each func(vid mib.VID, column int, ix []uint32, v snmp.Value),
+) ([]discovery.Cut, error) {
+	r := vlanReader{
+		d:       d,
+		sw:      sw,
+		t:       t,
+		columns: columns,
+		each:    each,
+		failed:  map[mib.VID]error{},
+	}
 	rest := slices.DeleteFunc(slices.Clone(vlans), func(v mib.VID) bool { return v == 1 })
 	first := rest[:min(len(rest), vlansAtOnce)]
 	r.read(ctx, first)
@@ -141,19 +162,34 @@ func (r *vlanReader) one(ctx context.Context, vid mib.VID) error {
 // cuts are the VLANs that failed.
 func (r *vlanReader) cuts() (cuts []discovery.Cut) {
 	for _, vid := range slices.Sorted(maps.Keys(r.failed)) {
-		cuts = append(cuts, discovery.Cut{Table: fmt.Sprintf("%s of VLAN %d", mib.TableOf(r.columns[0]), vid), Why: r.failed[vid].Error()})
+		cuts = append(
+			cuts,
+			discovery.Cut{
+				Table: fmt.Sprintf("%s of VLAN %d", mib.TableOf(r.columns[0]), vid),
+				Why:   r.failed[vid].Error(),
+			},
+		)
 	}
 	return cuts
 }
 
 // ciscoPorts adds to the ports of VLAN 1 those of other VLANs, where numbers made of an
 // ifIndex would be too great (NX-OS).
-func (d *Driver) ciscoPorts(ctx context.Context, sw *switchdriver.Switch, t snmp.Target, base map[uint32]uint32, vlans map[mib.VID]vtpVLAN, all map[uint32]discovery.Interface) error {
+func (d *Driver) ciscoPorts(
+	ctx context.Context,
+	sw *switchdriver.Switch,
+	t snmp.Target,
+	base map[uint32]uint32,
+	vlans map[mib.VID]vtpVLAN,
+	all map[uint32]discovery.Interface,
+) error {
 	great := func(ifIndex uint32) bool { return ifIndex >= maxPortNum }
 	if !slices.ContainsFunc(slices.Collect(maps.Keys(all)), great) {
 		return nil
 	}
-	ids := slices.DeleteFunc(slices.Sorted(maps.Keys(vlans)), func(v mib.VID) bool { return v == 1 })
+	ids := slices.DeleteFunc(slices.Sorted(maps.Keys(vlans)), func(v mib.VID) bool {
+		return v == 1
+	})
 	_, err := d.eachVLAN(ctx, sw, t, ids[:min(len(ids), portVLANs)], []string{mib.BasePortIfIndex}, func(_ mib.VID, _ int, ix []uint32, v snmp.Value) {
 		if len(ix) != 1 {
 			return
@@ -166,9 +202,23 @@ func (d *Driver) ciscoPorts(ctx context.Context, sw *switchdriver.Switch, t snmp
 }
 
 // ciscoNumbers are the port numbers by ifIndex, as an observation has them.
-func (d *Driver) ciscoNumbers(ctx context.Context, sw *switchdriver.Switch, t snmp.Target, vlans map[mib.VID]vtpVLAN) (func(ifIndex uint32) uint32, error) {
-	tables := discovery.Tables{BasePorts: map[uint32]uint32{}, Interfaces: map[uint32]discovery.Interface{}}
-	if err := d.walkColumns(ctx, t, 0, unsignedColumn(mib.BasePortIfIndex, tables.BasePorts), ifType(tables.Interfaces)); err != nil {
+func (d *Driver) ciscoNumbers(
+	ctx context.Context,
+	sw *switchdriver.Switch,
+	t snmp.Target,
+	vlans map[mib.VID]vtpVLAN,
+) (func(ifIndex uint32) uint32, error) {
+	tables := discovery.Tables{
+		BasePorts:  map[uint32]uint32{},
+		Interfaces: map[uint32]discovery.Interface{},
+	}
+	if err := d.walkColumns(
+		ctx,
+		t,
+		0,
+		unsignedColumn(mib.BasePortIfIndex, tables.BasePorts),
+		ifType(tables.Interfaces),
+	); err != nil {
 		return nil, err
 	}
 	base := tables.BasePorts
@@ -187,7 +237,11 @@ func (d *Driver) ciscoNumbers(ctx context.Context, sw *switchdriver.Switch, t sn
 
 // ciscoVLANs reads the VLANs; none of a switch without CISCO-VTP-MIB. Access ports are
 // untagged in their VLAN, trunks in the native one.
-func (d *Driver) ciscoVLANs(ctx context.Context, sw *switchdriver.Switch, t snmp.Target) ([]*switchdriver.VLAN, error) {
+func (d *Driver) ciscoVLANs(
+	ctx context.Context,
+	sw *switchdriver.Switch,
+	t snmp.Target,
+) ([]*switchdriver.VLAN, error) {
 	vlans, err := d.vtpVLANs(ctx, t)
 	if err != nil || len(vlans) == 0 {
 		return nil, err
@@ -198,10 +252,19 @@ func (d *Driver) ciscoVLANs(ctx context.Context, sw *switchdriver.Switch, t snmp
 	}
 	access, trunks := map[uint32]mib.VID{}, map[uint32]ciscoTrunk{}
 	columns := []column{unsignedColumn(mib.AccessVlan, access),
-		fieldColumn(mib.TrunkStatus, trunks, func(w *ciscoTrunk, v snmp.Value) { w.on = v.Int() == mib.Trunking }),
-		fieldColumn(mib.TrunkNative, trunks, func(w *ciscoTrunk, v snmp.Value) { w.native = v.Uint32() })}
+		fieldColumn(mib.TrunkStatus, trunks, func(w *ciscoTrunk, v snmp.Value) {
+			w.on = v.Int() == mib.Trunking
+		}),
+		fieldColumn(mib.TrunkNative, trunks, func(w *ciscoTrunk, v snmp.Value) {
+			w.native = v.Uint32()
+		})}
 	for i, oid := range []string{mib.TrunkVlans, mib.TrunkVlans2k, mib.TrunkVlans3k, mib.TrunkVlans4k} {
-		columns = append(columns, fieldColumn(oid, trunks, func(w *ciscoTrunk, v snmp.Value) { w.vlans[i] = v.Bytes() }))
+		columns = append(
+			columns,
+			fieldColumn(oid, trunks, func(w *ciscoTrunk, v snmp.Value) {
+				w.vlans[i] = v.Bytes()
+			}),
+		)
 	}
 	if err := d.walkColumns(ctx, t, 0, columns...); err != nil {
 		return nil, err
@@ -222,7 +285,15 @@ func (d *Driver) ciscoVLANs(ctx context.Context, sw *switchdriver.Switch, t snmp
 				}
 			}
 		}
-		out = append(out, &switchdriver.VLAN{VlanId: vid, Name: vlans[vid].name, EgressPorts: egress.Sorted(), UntaggedPorts: untagged.Sorted()})
+		out = append(
+			out,
+			&switchdriver.VLAN{
+				VlanId:        vid,
+				Name:          vlans[vid].name,
+				EgressPorts:   egress.Sorted(),
+				UntaggedPorts: untagged.Sorted(),
+			},
+		)
 	}
 	return out, nil
 }
@@ -242,7 +313,13 @@ func (w ciscoTrunk) carriesVLAN(vid mib.VID) bool {
 
 // ciscoFDB reads the forwarding tables of all VLANs, or one entry, in no order; none of a
 // switch without CISCO-VTP-MIB. VLANs that cannot be read are cuts.
-func (d *Driver) ciscoFDB(ctx context.Context, sw *switchdriver.Switch, t snmp.Target, only mib.VID, mac mib.MAC) ([]*switchdriver.FDBEntry, []discovery.Cut, error) {
+func (d *Driver) ciscoFDB(
+	ctx context.Context,
+	sw *switchdriver.Switch,
+	t snmp.Target,
+	only mib.VID,
+	mac mib.MAC,
+) ([]*switchdriver.FDBEntry, []discovery.Cut, error) {
 	vlans, err := d.vtpVLANs(ctx, t)
 	if err != nil || len(vlans) == 0 {
 		return nil, nil, err
@@ -276,7 +353,11 @@ func (d *Driver) ciscoFDB(ctx context.Context, sw *switchdriver.Switch, t snmp.T
 		}
 		e := rows[row{vid, m}]
 		if e == nil {
-			e = &switchdriver.FDBEntry{VlanId: vid, Mac: uint64(m), Type: switchdriver.FDBLearned}
+			e = &switchdriver.FDBEntry{
+				VlanId: vid,
+				Mac:    uint64(m),
+				Type:   switchdriver.FDBLearned,
+			}
 			rows[row{vid, m}] = e
 		}
 		if c == 0 {
@@ -285,7 +366,14 @@ func (d *Driver) ciscoFDB(ctx context.Context, sw *switchdriver.Switch, t snmp.T
 			e.Type = int32(v.Int())
 		}
 	}
-	cuts, err := d.eachVLAN(ctx, sw, t, slices.Sorted(maps.Keys(vlans)), []string{mib.TpFdbPort, mib.TpFdbStatus, mib.BasePortIfIndex}, take)
+	cuts, err := d.eachVLAN(
+		ctx,
+		sw,
+		t,
+		slices.Sorted(maps.Keys(vlans)),
+		[]string{mib.TpFdbPort, mib.TpFdbStatus, mib.BasePortIfIndex},
+		take,
+	)
 	out := make([]*switchdriver.FDBEntry, 0, len(rows))
 	for r, e := range rows {
 		if e.Port == 0 {

@@ -44,7 +44,9 @@ var (
 func New(c *snmp.Client) *Driver { return &Driver{c} }
 
 // Match is empty: the driver is for switches no other driver is for.
-func (d *Driver) Match() switchdriver.Match { return switchdriver.Match{} }
+func (d *Driver) Match() switchdriver.Match {
+	return switchdriver.Match{}
+}
 
 // readTarget and writer are how the agent of a switch is reached.
 func readTarget(sw *switchdriver.Switch) (snmp.Target, error) {
@@ -54,7 +56,11 @@ func readTarget(sw *switchdriver.Switch) (snmp.Target, error) {
 func writeTarget(sw *switchdriver.Switch) (snmp.Target, error) {
 	t, err := targetOf(sw, sw.GetSnmp().GetWriteCommunity())
 	if err == nil && t.Community == "" && t.Version != "3" {
-		err = fault.New(fault.Denied, "the switch list has no write community for switch %s", switchdriver.Label(sw))
+		err = fault.New(
+			fault.Denied,
+			"the switch list has no write community for switch %s",
+			switchdriver.Label(sw),
+		)
 	}
 	return t, err
 }
@@ -69,14 +75,27 @@ func readWriteTargets(sw *switchdriver.Switch) (r, w snmp.Target, err error) {
 
 func targetOf(sw *switchdriver.Switch, community string) (snmp.Target, error) {
 	if sw.GetSnmp() == nil {
-		return snmp.Target{}, fault.New(fault.Unsupported, "switch %s does not use SNMP (Version none in the switch list), and no other driver supports this", switchdriver.Label(sw))
+		return snmp.Target{}, fault.New(
+			fault.Unsupported,
+			"switch %s does not use SNMP (Version none in the switch list), and no other driver supports this",
+			switchdriver.Label(sw),
+		)
 	}
 	a, err := netip.ParseAddr(sw.Address)
 	if err != nil {
-		return snmp.Target{}, fault.Wrap(fault.Invalid, err, "switch %s has no usable address", switchdriver.Label(sw))
+		return snmp.Target{}, fault.Wrap(
+			fault.Invalid,
+			err,
+			"switch %s has no usable address",
+			switchdriver.Label(sw),
+		)
 	}
 	p := sw.GetSnmp()
-	t := snmp.Target{Addr: netip.AddrPortFrom(a, uint16(cmp.Or(p.GetPort(), 161))), Version: p.GetVersion(), From: p.GetAnswersFrom()}
+	t := snmp.Target{
+		Addr:    netip.AddrPortFrom(a, uint16(cmp.Or(p.GetPort(), 161))),
+		Version: p.GetVersion(),
+		From:    p.GetAnswersFrom(),
+	}
 	if t.Version == "3" {
 		t.User, t.AuthProtocol, t.AuthPassword = p.User, p.AuthProtocol, p.AuthPassword
 		t.PrivProtocol, t.PrivPassword, t.Context = p.PrivProtocol, p.PrivPassword, p.Context
@@ -101,17 +120,37 @@ func deviceFault(sw *switchdriver.Switch, err error) error {
 	}
 	switch {
 	case errors.Is(err, context.Canceled):
-		return fault.Wrap(fault.Unavailable, err, "the call was cancelled before switch %s answered", switchdriver.Label(sw))
+		return fault.Wrap(
+			fault.Unavailable,
+			err,
+			"the call was cancelled before switch %s answered",
+			switchdriver.Label(sw),
+		)
 	case errors.As(err, &e) && e.Access():
-		return with(fault.Downstream, "; the switch list's community, user or passwords do not give access to this")
+		return with(
+			fault.Downstream,
+			"; the switch list's community, user or passwords do not give access to this",
+		)
 	case errors.As(err, &e) && e.Unreachable():
 		return with(fault.Downstream, "; check the address and port in the switch list")
 	case errors.Is(err, context.DeadlineExceeded): // before the tries were used up: that says nothing about the switch
-		return with(fault.Timeout, "; the time of the call ended first, because the controller or the switch has too much to do: try again")
+		return with(
+			fault.Timeout,
+			"; the time of the call ended first, because the controller or the switch has too much to do: try again",
+		)
 	case errors.As(err, &e) && e.From.IsValid():
-		return with(fault.Timeout, fmt.Sprintf("; write %s or any in the column Answers_From of the switch list, or set snmp.answers_from", e.From.Addr()))
+		return with(
+			fault.Timeout,
+			fmt.Sprintf(
+				"; write %s or any in the column Answers_From of the switch list, or set snmp.answers_from",
+				e.From.Addr(),
+			),
+		)
 	case errors.As(err, &e) && e.Timeout():
-		return with(fault.Timeout, "; check that it is up, and its address, port and community in the switch list")
+		return with(
+			fault.Timeout,
+			"; check that it is up, and its address, port and community in the switch list",
+		)
 	}
 	return with(fault.Downstream, "")
 }

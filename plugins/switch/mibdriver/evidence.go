@@ -16,7 +16,12 @@ import (
 // Evidence reads other evidence of links than reported neighbours: who sends on
 // the segments of the ports by the spanning tree, and, unless want is empty, where
 // the addresses wanted were learned.
-func (d *Driver) Evidence(ctx context.Context, sw *switchdriver.Switch, o *discovery.Observation, want map[mib.MAC]bool) (*discovery.Evidence, error) {
+func (d *Driver) Evidence(
+	ctx context.Context,
+	sw *switchdriver.Switch,
+	o *discovery.Observation,
+	want map[mib.MAC]bool,
+) (*discovery.Evidence, error) {
 	t, err := readTarget(sw)
 	if err != nil {
 		return nil, err
@@ -74,7 +79,13 @@ func (d *Driver) readARP(ctx context.Context, t snmp.Target, e *discovery.Eviden
 // it were 8. The upper ones are the priority, in steps of 16 or of 1.
 const portNumberBits = 0x0fff
 
-func (d *Driver) readDesignated(ctx context.Context, t snmp.Target, o *discovery.Observation, ids map[uint32]string, e *discovery.Evidence) error {
+func (d *Driver) readDesignated(
+	ctx context.Context,
+	t snmp.Target,
+	o *discovery.Observation,
+	ids map[uint32]string,
+	e *discovery.Evidence,
+) error {
 	bridges, ports := map[uint32]mib.MAC{}, map[uint32]uint32{}
 	err := d.walkColumns(ctx, t, 0, fieldColumn(mib.StpPortDesignatedBridgeOf, bridges, func(m *mib.MAC, v snmp.Value) {
 		if b := v.Peek(); len(b) == 8 {
@@ -88,14 +99,27 @@ func (d *Driver) readDesignated(ctx context.Context, t snmp.Target, o *discovery
 	for _, n := range slices.Sorted(maps.Keys(bridges)) {
 		m := bridges[n]
 		if m.Unicast() && m != o.Bridge && m != o.Node && ids[n] != "" && ports[n] != 0 {
-			e.Designated = append(e.Designated, discovery.Designated{Port: ids[n], Bridge: m, FarPort: ports[n]})
+			e.Designated = append(
+				e.Designated,
+				discovery.Designated{
+					Port:    ids[n],
+					Bridge:  m,
+					FarPort: ports[n],
+				},
+			)
 		}
 	}
 	return err
 }
 
 // readForwarding reads the forwarding table and keeps the addresses wanted, and a bounded number of others.
-func (d *Driver) readForwarding(ctx context.Context, t snmp.Target, ids map[uint32]string, want map[mib.MAC]bool, e *discovery.Evidence) error {
+func (d *Driver) readForwarding(
+	ctx context.Context,
+	t snmp.Target,
+	ids map[uint32]string,
+	want map[mib.MAC]bool,
+	e *discovery.Evidence,
+) error {
 	e.Seen, e.Others = map[string][]mib.MAC{}, map[mib.MAC]string{}
 	rows := 0
 	take := func(m mib.MAC, ok bool, v snmp.Value) {

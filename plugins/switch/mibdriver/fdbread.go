@@ -19,13 +19,28 @@ import (
 // ReadFDB reads the forwarding table of a switch, or one entry of it, which fails
 // with fault.NotFound when it is not there. Entries of port 0, the switch's own
 // addresses, are left out.
-func (d *Driver) ReadFDB(ctx context.Context, sw *switchdriver.Switch, vlanID uint32, mac uint64) ([]*switchdriver.FDBEntry, error) {
+func (d *Driver) ReadFDB(
+	ctx context.Context,
+	sw *switchdriver.Switch,
+	vlanID uint32,
+	mac uint64,
+) ([]*switchdriver.FDBEntry, error) {
 	if vlanID == 0 {
 		return allPages(ctx, sw, d.FDBPage)
 	}
-	p, err := d.FDBPage(ctx, sw, driver.Query{VLAN: vlanID, MAC: mac, Limit: 1})
+	p, err := d.FDBPage(ctx, sw, driver.Query{
+		VLAN:  vlanID,
+		MAC:   mac,
+		Limit: 1,
+	})
 	if err == nil && len(p.Entries) == 0 {
-		err = fault.New(fault.NotFound, "switch %s has no entry for %s in VLAN %d", switchdriver.Label(sw), mib.MAC(mac), vlanID)
+		err = fault.New(
+			fault.NotFound,
+			"switch %s has no entry for %s in VLAN %d",
+			switchdriver.Label(sw),
+			mib.MAC(mac),
+			vlanID,
+		)
 	}
 	return p.Entries, err
 }
@@ -37,7 +52,10 @@ type fdbIDs struct {
 }
 
 func (d *Driver) fdbIDs(ctx context.Context, t snmp.Target) (*fdbIDs, error) {
-	ids := &fdbIDs{ofVLAN: map[mib.VID]uint32{}, vlanOf: map[uint32]mib.VID{}}
+	ids := &fdbIDs{
+		ofVLAN: map[mib.VID]uint32{},
+		vlanOf: map[uint32]mib.VID{},
+	}
 	err := d.snmp.WalkFrom(ctx, t, 8, []string{mib.QVlanFdbID}, func(_ int, ix []uint32, v snmp.Value) error {
 		if _, vid, ok := mib.TimedVID(ix); ok {
 			ids.putVLAN(vid, v.Uint32())
@@ -94,7 +112,11 @@ func numberOrNone(v snmp.Value) uint64 {
 
 // FDBPage reads a part of the forwarding table. Entries of port 0, the switch's own addresses, are left out.
 // dot1dTpFdbTable is read where dot1qTpFdbTable is empty, or none of its rows can be decoded.
-func (d *Driver) FDBPage(ctx context.Context, sw *switchdriver.Switch, q driver.Query) (driver.FDBPage, error) {
+func (d *Driver) FDBPage(
+	ctx context.Context,
+	sw *switchdriver.Switch,
+	q driver.Query,
+) (driver.FDBPage, error) {
 	t, err := readTarget(sw)
 	if err != nil {
 		return driver.FDBPage{}, err
@@ -130,7 +152,8 @@ func (d *Driver) FDBPage(ctx context.Context, sw *switchdriver.Switch, q driver.
 	p, err := d.fdbRows(ctx, t, cmp.Or(table, tableQ), ids, q, after)
 	if err == nil && table == "" && q.VLAN == 0 && p.read == 0 {
 		var other fdbPage
-		if other, err = d.fdbRows(ctx, t, tableD, ids, q, nil); other.read > 0 || len(p.Partial) == 0 {
+		if other, err = d.fdbRows(ctx, t, tableD, ids, q, nil); other.read > 0 ||
+			len(p.Partial) == 0 {
 			p = other
 		}
 	}
@@ -143,7 +166,14 @@ type fdbPage struct {
 	read int
 }
 
-func (d *Driver) fdbRows(ctx context.Context, t snmp.Target, table string, ids *fdbIDs, q driver.Query, after []uint32) (p fdbPage, err error) {
+func (d *Driver) fdbRows(
+	ctx context.Context,
+	t snmp.Target,
+	table string,
+	ids *fdbIDs,
+	q driver.Query,
+	after []uint32,
+) (p fdbPage, err error) {
 	var within []uint32
 	if q.VLAN != 0 && table == tableQ {
 		within = []uint32{ids.fdbForVLAN(q.VLAN)}
@@ -199,7 +229,12 @@ func fdbIndex(table string, ix []uint32) (fdb uint32, mac mib.MAC, ok bool) {
 }
 
 // fdbFind asks for one address in every filtering database, which is quick however long the table is.
-func (d *Driver) fdbFind(ctx context.Context, t snmp.Target, ids *fdbIDs, q driver.Query) (p driver.FDBPage, err error) {
+func (d *Driver) fdbFind(
+	ctx context.Context,
+	t snmp.Target,
+	ids *fdbIDs,
+	q driver.Query,
+) (p driver.FDBPage, err error) {
 	all := slices.Sorted(maps.Keys(ids.vlanOf))
 	if q.VLAN != 0 {
 		all = []uint32{ids.fdbForVLAN(q.VLAN)}
@@ -214,7 +249,11 @@ func (d *Driver) fdbFind(ctx context.Context, t snmp.Target, ids *fdbIDs, q driv
 		for _, fdb := range part {
 			// with the length some agents put first
 			for _, ix := range [][]uint32{append([]uint32{fdb}, arcs...), append([]uint32{fdb, 6}, arcs...)} {
-				oids = append(oids, mib.Sub(mib.QTpFdbPort, ix...), mib.Sub(mib.QTpFdbStatus, ix...))
+				oids = append(
+					oids,
+					mib.Sub(mib.QTpFdbPort, ix...),
+					mib.Sub(mib.QTpFdbStatus, ix...),
+				)
 			}
 		}
 		v, err := d.snmp.Get(ctx, t, oids...)
@@ -245,7 +284,12 @@ func takeFDBRow(p *driver.FDBPage, q driver.Query, vlan mib.VID, port, status sn
 	if !port.Exists() || n == 0 || n > 0xffff || q.Port != 0 && q.Port != n {
 		return
 	}
-	e := &switchdriver.FDBEntry{VlanId: vlan, Mac: q.MAC, Port: n, Type: switchdriver.FDBLearned}
+	e := &switchdriver.FDBEntry{
+		VlanId: vlan,
+		Mac:    q.MAC,
+		Port:   n,
+		Type:   switchdriver.FDBLearned,
+	}
 	if status.Exists() {
 		e.Type = int32(status.Int())
 	}
@@ -288,7 +332,11 @@ func (d *Driver) hasInstances(ctx context.Context, t snmp.Target, column string)
 }
 
 // firstIndex is the index of the first instance of a column; nil: there is none.
-func (d *Driver) firstIndex(ctx context.Context, t snmp.Target, column string) (first []uint32, err error) {
+func (d *Driver) firstIndex(
+	ctx context.Context,
+	t snmp.Target,
+	column string,
+) (first []uint32, err error) {
 	found := errors.New("found")
 	err = d.snmp.WalkFrom(ctx, t, 1, []string{column}, func(_ int, ix []uint32, _ snmp.Value) error {
 		first = slices.Clone(ix)

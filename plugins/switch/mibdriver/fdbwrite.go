@@ -12,7 +12,11 @@ import (
 
 // WriteFDBEntry makes a permanent entry of dot1qStaticUnicastTable, for frames
 // from any port. The port must be in the VLAN.
-func (d *Driver) WriteFDBEntry(ctx context.Context, sw *switchdriver.Switch, e *switchdriver.FDBEntry) error {
+func (d *Driver) WriteFDBEntry(
+	ctx context.Context,
+	sw *switchdriver.Switch,
+	e *switchdriver.FDBEntry,
+) error {
 	if err := switchdriver.CheckFDBEntry(e); err != nil {
 		return err
 	}
@@ -57,17 +61,36 @@ func (d *Driver) WriteFDBEntry(ctx context.Context, sw *switchdriver.Switch, e *
 // checkEntry refuses an entry whose VLAN is not there or does not have the port.
 func checkEntry(sw *switchdriver.Switch, t *vlanTable, e *switchdriver.FDBEntry) error {
 	if t.rows[e.VlanId] == nil {
-		return fault.At(fault.NotFound, pathVLAN, "switch %s has no VLAN %d", switchdriver.Label(sw), e.VlanId)
+		return fault.At(
+			fault.NotFound,
+			pathVLAN,
+			"switch %s has no VLAN %d",
+			switchdriver.Label(sw),
+			e.VlanId,
+		)
 	}
 	if egress, _ := t.memberPorts(e.VlanId); !egress[e.Port] {
-		return fault.At(fault.Invalid, "port", "port %d is not in VLAN %d of switch %s; its ports are %v", e.Port, e.VlanId, switchdriver.Label(sw), egress.Sorted())
+		return fault.At(
+			fault.Invalid,
+			"port",
+			"port %d is not in VLAN %d of switch %s; its ports are %v",
+			e.Port,
+			e.VlanId,
+			switchdriver.Label(sw),
+			egress.Sorted(),
+		)
 	}
 	return nil
 }
 
 // DeleteFDBEntry removes a static entry, for whichever receive port it was made. A
 // learned one cannot be removed: it ages out.
-func (d *Driver) DeleteFDBEntry(ctx context.Context, sw *switchdriver.Switch, vlanID uint32, mac uint64) error {
+func (d *Driver) DeleteFDBEntry(
+	ctx context.Context,
+	sw *switchdriver.Switch,
+	vlanID uint32,
+	mac uint64,
+) error {
 	r, w, err := readWriteTargets(sw)
 	if err != nil {
 		return err
@@ -84,7 +107,13 @@ func (d *Driver) DeleteFDBEntry(ctx context.Context, sw *switchdriver.Switch, vl
 		if _, err := d.ReadFDB(ctx, sw, vlanID, mac); err != nil {
 			return err
 		}
-		return fault.Device(fault.Unsupported, "the entry for %s in VLAN %d of switch %s was learned; only static entries can be removed, it ages out by itself", mib.MAC(mac), vlanID, switchdriver.Label(sw))
+		return fault.Device(
+			fault.Unsupported,
+			"the entry for %s in VLAN %d of switch %s was learned; only static entries can be removed, it ages out by itself",
+			mib.MAC(mac),
+			vlanID,
+			switchdriver.Label(sw),
+		)
 	}
 	s := step{Step: writes.Step{What: "removing the static entry"}}
 	for _, row := range rows {
@@ -102,16 +131,28 @@ func (d *Driver) DeleteFDBEntry(ctx context.Context, sw *switchdriver.Switch, vl
 
 // applySteps sends the SETs of a change, noted before, and reads back all that they assign. look, if there is one, says
 // how the switch does not show the change beside that.
-func (d *Driver) applySteps(ctx context.Context, sw *switchdriver.Switch, r, w snmp.Target, steps []step, look func() (differs string, err error)) error {
-	j := &job{d: d, sw: sw, r: r, w: w, look: func() (now values, differs string, err error) {
-		if look != nil {
-			if differs, err = look(); err != nil || differs != "" {
-				return nil, differs, err
+func (d *Driver) applySteps(
+	ctx context.Context,
+	sw *switchdriver.Switch,
+	r, w snmp.Target,
+	steps []step,
+	look func() (differs string, err error),
+) error {
+	j := &job{
+		d:  d,
+		sw: sw,
+		r:  r,
+		w:  w,
+		look: func() (now values, differs string, err error) {
+			if look != nil {
+				if differs, err = look(); err != nil || differs != "" {
+					return nil, differs, err
+				}
 			}
-		}
-		now, err = d.readCurrent(ctx, r, recordSteps(steps))
-		return now, "", err
-	}}
+			now, err = d.readCurrent(ctx, r, recordSteps(steps))
+			return now, "", err
+		},
+	}
 	return j.runSteps(ctx, steps)
 }
 
@@ -123,7 +164,12 @@ type staticRow struct {
 }
 
 // staticRows finds the rows of an address, one for each receive port.
-func (d *Driver) staticRows(ctx context.Context, t snmp.Target, fdb uint32, mac mib.MAC) ([]staticRow, error) {
+func (d *Driver) staticRows(
+	ctx context.Context,
+	t snmp.Target,
+	fdb uint32,
+	mac mib.MAC,
+) ([]staticRow, error) {
 	under := append([]uint32{fdb}, mac.Arcs()...)
 	ports := mib.Sub(mib.QStaticUnicastPorts, under...)
 	status := mib.Sub(mib.QStaticUnicastStatus, under...)
@@ -134,7 +180,11 @@ func (d *Driver) staticRows(ctx context.Context, t snmp.Target, fdb uint32, mac 
 		case c == 0:
 			lists[oid] = v.Bytes()
 		case v.Int() != mib.StaticUnicastInvalid:
-			rows = append(rows, staticRow{ports: mib.Sub(ports, ix...), status: oid, kind: v.Int()})
+			rows = append(rows, staticRow{
+				ports:  mib.Sub(ports, ix...),
+				status: oid,
+				kind:   v.Int(),
+			})
 		}
 		return nil
 	})
@@ -145,13 +195,28 @@ func (d *Driver) staticRows(ctx context.Context, t snmp.Target, fdb uint32, mac 
 }
 
 // readBack looks until the switch shows what was set. look returns how it does not.
-func (d *Driver) readBack(ctx context.Context, sw *switchdriver.Switch, look func() (differs string, err error)) error {
+func (d *Driver) readBack(
+	ctx context.Context,
+	sw *switchdriver.Switch,
+	look func() (differs string, err error),
+) error {
 	differs, err := writes.ReadBack(ctx, look)
 	switch {
 	case err != nil || differs == "":
 		return deviceFault(sw, err)
 	case ctx.Err() != nil:
-		return fault.Wrap(fault.Timeout, ctx.Err(), "switch %s accepted the change but still shows %s", switchdriver.Label(sw), differs)
+		return fault.Wrap(
+			fault.Timeout,
+			ctx.Err(),
+			"switch %s accepted the change but still shows %s",
+			switchdriver.Label(sw),
+			differs,
+		)
 	}
-	return fault.Device(fault.Downstream, "switch %s accepted the change but shows %s", switchdriver.Label(sw), differs)
+	return fault.Device(
+		fault.Downstream,
+		"switch %s accepted the change but shows %s",
+		switchdriver.Label(sw),
+		differs,
+	)
 }

@@ -29,20 +29,29 @@ var (
 		local: []string{mib.LLDPLocPortSubtype, mib.LLDPLocPortID, mib.LLDPLocPortDesc},
 		remote: []string{mib.LLDPRemChassisSubtype, mib.LLDPRemChassisID, mib.LLDPRemPortSubtype, mib.LLDPRemPortID,
 			mib.LLDPRemPortDesc, mib.LLDPRemSysName, mib.LLDPRemManIfSubtype},
-		row: mib.LLDPRemote, address: mib.LLDPManagement, protocol: discovery.LLDP,
+		row:      mib.LLDPRemote,
+		address:  mib.LLDPManagement,
+		protocol: discovery.LLDP,
 	}
 	lldpV2 = lldpColumns{
 		local: []string{mib.LLDPV2LocPortSubtype, mib.LLDPV2LocPortID, mib.LLDPV2LocPortDesc},
 		remote: []string{mib.LLDPV2RemChassisSubtype, mib.LLDPV2RemChassisID, mib.LLDPV2RemPortSubtype, mib.LLDPV2RemPortID,
 			mib.LLDPV2RemPortDesc, mib.LLDPV2RemSysName, mib.LLDPV2RemManIfSubtype},
-		row: mib.LLDPV2Remote, address: mib.LLDPV2Management, protocol: discovery.LLDPV2,
+		row:      mib.LLDPV2Remote,
+		address:  mib.LLDPV2Management,
+		protocol: discovery.LLDPV2,
 	}
 )
 
 // readNeighbors reads all neighbour tables, including the ports' own identifiers.
 // Tables the switch does not serve are not asked for; when it seems to serve none,
 // LLDP-MIB's are, as some agents have tables and no scalars.
-func (d *Driver) readNeighbors(ctx context.Context, t snmp.Target, which sources, tables *discovery.Tables) (err error) {
+func (d *Driver) readNeighbors(
+	ctx context.Context,
+	t snmp.Target,
+	which sources,
+	tables *discovery.Tables,
+) (err error) {
 	if which.lldp || !which.lldpV2 && !which.cdp {
 		if tables.LLDPPorts, err = d.lldpPorts(ctx, t, &lldpV1); err != nil {
 			return err
@@ -57,7 +66,12 @@ func (d *Driver) readNeighbors(ctx context.Context, t snmp.Target, which sources
 }
 
 // readRemotes reads the tables of neighbours only.
-func (d *Driver) readRemotes(ctx context.Context, t snmp.Target, which sources, tables *discovery.Tables) (err error) {
+func (d *Driver) readRemotes(
+	ctx context.Context,
+	t snmp.Target,
+	which sources,
+	tables *discovery.Tables,
+) (err error) {
 	if which.lldp || !which.lldpV2 && !which.cdp {
 		if tables.Remotes, err = d.lldpRemotes(ctx, t, &lldpV1); err != nil {
 			return err
@@ -82,11 +96,21 @@ func (d *Driver) readRemotes(ctx context.Context, t snmp.Target, which sources, 
 	return nil
 }
 
-func (d *Driver) lldpPorts(ctx context.Context, t snmp.Target, m *lldpColumns) (map[uint32]discovery.LLDPPort, error) {
+func (d *Driver) lldpPorts(
+	ctx context.Context,
+	t snmp.Target,
+	m *lldpColumns,
+) (map[uint32]discovery.LLDPPort, error) {
 	out := map[uint32]discovery.LLDPPort{}
-	err := d.walkColumns(ctx, t, 0, fieldColumn(m.local[0], out, func(l *discovery.LLDPPort, v snmp.Value) { l.ID.Subtype = int32(v.Int()) }),
-		fieldColumn(m.local[1], out, func(l *discovery.LLDPPort, v snmp.Value) { l.ID.ID = v.Bytes() }),
-		fieldColumn(m.local[2], out, func(l *discovery.LLDPPort, v snmp.Value) { l.Desc = mib.Text(v.Peek()) }))
+	err := d.walkColumns(ctx, t, 0, fieldColumn(m.local[0], out, func(l *discovery.LLDPPort, v snmp.Value) {
+		l.ID.Subtype = int32(v.Int())
+	}),
+		fieldColumn(m.local[1], out, func(l *discovery.LLDPPort, v snmp.Value) {
+			l.ID.ID = v.Bytes()
+		}),
+		fieldColumn(m.local[2], out, func(l *discovery.LLDPPort, v snmp.Value) {
+			l.Desc = mib.Text(v.Peek())
+		}))
 	return out, err
 }
 
@@ -112,15 +136,31 @@ func (r *remotes) neighborColumn(oid string, set func(*discovery.Neighbor, snmp.
 	}}
 }
 
-func (d *Driver) lldpRemotes(ctx context.Context, t snmp.Target, m *lldpColumns) (map[mib.RemoteIndex]*discovery.Neighbor, error) {
+func (d *Driver) lldpRemotes(
+	ctx context.Context,
+	t snmp.Target,
+	m *lldpColumns,
+) (map[mib.RemoteIndex]*discovery.Neighbor, error) {
 	r := remotes{m.protocol, m.row, map[mib.RemoteIndex]*discovery.Neighbor{}}
 	addresses := map[mib.RemoteIndex][]netip.Addr{}
-	err := d.walkColumns(ctx, t, firstRows, r.neighborColumn(m.remote[0], func(n *discovery.Neighbor, v snmp.Value) { n.Chassis.Subtype = int32(v.Int()) }),
-		r.neighborColumn(m.remote[1], func(n *discovery.Neighbor, v snmp.Value) { n.Chassis.ID = v.Bytes() }),
-		r.neighborColumn(m.remote[2], func(n *discovery.Neighbor, v snmp.Value) { n.Port.Subtype = int32(v.Int()) }),
-		r.neighborColumn(m.remote[3], func(n *discovery.Neighbor, v snmp.Value) { n.Port.ID = v.Bytes() }),
-		r.neighborColumn(m.remote[4], func(n *discovery.Neighbor, v snmp.Value) { n.PortDesc = mib.Text(v.Peek()) }),
-		r.neighborColumn(m.remote[5], func(n *discovery.Neighbor, v snmp.Value) { n.SysName = mib.Text(v.Peek()) }),
+	err := d.walkColumns(ctx, t, firstRows, r.neighborColumn(m.remote[0], func(n *discovery.Neighbor, v snmp.Value) {
+		n.Chassis.Subtype = int32(v.Int())
+	}),
+		r.neighborColumn(m.remote[1], func(n *discovery.Neighbor, v snmp.Value) {
+			n.Chassis.ID = v.Bytes()
+		}),
+		r.neighborColumn(m.remote[2], func(n *discovery.Neighbor, v snmp.Value) {
+			n.Port.Subtype = int32(v.Int())
+		}),
+		r.neighborColumn(m.remote[3], func(n *discovery.Neighbor, v snmp.Value) {
+			n.Port.ID = v.Bytes()
+		}),
+		r.neighborColumn(m.remote[4], func(n *discovery.Neighbor, v snmp.Value) {
+			n.PortDesc = mib.Text(v.Peek())
+		}),
+		r.neighborColumn(m.remote[5], func(n *discovery.Neighbor, v snmp.Value) {
+			n.SysName = mib.Text(v.Peek())
+		}),
 		column{m.remote[6], func(ix []uint32, _ snmp.Value) {
 			row, a, ok := m.address(ix)
 			if ok && len(addresses) < maxNeighbours {
@@ -145,17 +185,31 @@ const (
 
 // cdpRemotes reads cdpCacheTable. A device's id is a name or a serial number of
 // whatever form: an identifier without a subtype.
-func (d *Driver) cdpRemotes(ctx context.Context, t snmp.Target) (map[mib.RemoteIndex]*discovery.Neighbor, error) {
+func (d *Driver) cdpRemotes(
+	ctx context.Context,
+	t snmp.Target,
+) (map[mib.RemoteIndex]*discovery.Neighbor, error) {
 	r := remotes{discovery.CDP, mib.CDPRemote, map[mib.RemoteIndex]*discovery.Neighbor{}}
 	kinds := map[*discovery.Neighbor]int64{}
 	addresses := map[*discovery.Neighbor][]byte{}
-	err := d.walkColumns(ctx, t, firstRows, r.neighborColumn(mib.CDPAddressType, func(n *discovery.Neighbor, v snmp.Value) { kinds[n] = v.Int() }),
-		r.neighborColumn(mib.CDPAddress, func(n *discovery.Neighbor, v snmp.Value) { addresses[n] = v.Bytes() }),
-		r.neighborColumn(mib.CDPDeviceID, func(n *discovery.Neighbor, v snmp.Value) { n.Chassis.ID = v.Bytes() }),
-		r.neighborColumn(mib.CDPDevicePort, func(n *discovery.Neighbor, v snmp.Value) {
-			n.Port = discovery.Identifier{Subtype: interfaceName, ID: v.Bytes()}
+	err := d.walkColumns(ctx, t, firstRows, r.neighborColumn(mib.CDPAddressType, func(n *discovery.Neighbor, v snmp.Value) {
+		kinds[n] = v.Int()
+	}),
+		r.neighborColumn(mib.CDPAddress, func(n *discovery.Neighbor, v snmp.Value) {
+			addresses[n] = v.Bytes()
 		}),
-		r.neighborColumn(mib.CDPSysName, func(n *discovery.Neighbor, v snmp.Value) { n.SysName = mib.Text(v.Peek()) }))
+		r.neighborColumn(mib.CDPDeviceID, func(n *discovery.Neighbor, v snmp.Value) {
+			n.Chassis.ID = v.Bytes()
+		}),
+		r.neighborColumn(mib.CDPDevicePort, func(n *discovery.Neighbor, v snmp.Value) {
+			n.Port = discovery.Identifier{
+				Subtype: interfaceName,
+				ID:      v.Bytes(),
+			}
+		}),
+		r.neighborColumn(mib.CDPSysName, func(n *discovery.Neighbor, v snmp.Value) {
+			n.SysName = mib.Text(v.Peek())
+		}))
 	for _, n := range r.all {
 		if n.SysName == "" {
 			n.SysName = cdpName(n.Chassis)
@@ -179,7 +233,10 @@ func cdpName(id discovery.Identifier) string {
 }
 
 // fdpRemotes reads snFdpCacheTable, which is that of CDP in fewer words.
-func (d *Driver) fdpRemotes(ctx context.Context, t snmp.Target) (map[mib.RemoteIndex]*discovery.Neighbor, error) {
+func (d *Driver) fdpRemotes(
+	ctx context.Context,
+	t snmp.Target,
+) (map[mib.RemoteIndex]*discovery.Neighbor, error) {
 	r := remotes{discovery.FDP, mib.CDPRemote, map[mib.RemoteIndex]*discovery.Neighbor{}}
 	err := d.walkColumns(ctx, t, firstRows, r.neighborColumn(mib.FDPDeviceID, func(n *discovery.Neighbor, v snmp.Value) {
 		n.Chassis.ID = v.Bytes()
@@ -189,7 +246,10 @@ func (d *Driver) fdpRemotes(ctx context.Context, t snmp.Target) (map[mib.RemoteI
 			n.Addresses = []netip.Addr{a}
 		}
 	}), r.neighborColumn(mib.FDPDevicePort, func(n *discovery.Neighbor, v snmp.Value) {
-		n.Port = discovery.Identifier{Subtype: interfaceName, ID: v.Bytes()}
+		n.Port = discovery.Identifier{
+			Subtype: interfaceName,
+			ID:      v.Bytes(),
+		}
 	}))
 	return r.all, err
 }
@@ -198,7 +258,10 @@ func (d *Driver) fdpRemotes(ctx context.Context, t snmp.Target) (map[mib.RemoteI
 const chassisAddress = 4
 
 // edpRemotes reads extremeEdpTable. Ports are numbers, of stacks with the slot before.
-func (d *Driver) edpRemotes(ctx context.Context, t snmp.Target) (map[mib.RemoteIndex]*discovery.Neighbor, error) {
+func (d *Driver) edpRemotes(
+	ctx context.Context,
+	t snmp.Target,
+) (map[mib.RemoteIndex]*discovery.Neighbor, error) {
 	var m mib.MAC
 	r := remotes{discovery.EDP, func(ix []uint32) (row mib.RemoteIndex, ok bool) {
 		row, m, ok = mib.EDPRemote(ix)
@@ -207,15 +270,25 @@ func (d *Driver) edpRemotes(ctx context.Context, t snmp.Target) (map[mib.RemoteI
 	slots := map[*discovery.Neighbor]uint32{}
 	ports := map[*discovery.Neighbor]uint32{}
 	err := d.walkColumns(ctx, t, firstRows, r.neighborColumn(mib.EDPName, func(n *discovery.Neighbor, v snmp.Value) {
-		n.Chassis = discovery.Identifier{Subtype: chassisAddress, ID: m.Octets()}
+		n.Chassis = discovery.Identifier{
+			Subtype: chassisAddress,
+			ID:      m.Octets(),
+		}
 		n.SysName = mib.Text(v.Peek())
-	}), r.neighborColumn(mib.EDPSlot, func(n *discovery.Neighbor, v snmp.Value) { slots[n] = v.Uint32() }),
-		r.neighborColumn(mib.EDPPort, func(n *discovery.Neighbor, v snmp.Value) { ports[n] = v.Uint32() }))
+	}), r.neighborColumn(mib.EDPSlot, func(n *discovery.Neighbor, v snmp.Value) {
+		slots[n] = v.Uint32()
+	}),
+		r.neighborColumn(mib.EDPPort, func(n *discovery.Neighbor, v snmp.Value) {
+			ports[n] = v.Uint32()
+		}))
 	for _, n := range r.all {
 		if ports[n] == 0 {
 			continue
 		}
-		n.Port = discovery.Identifier{Subtype: interfaceName, ID: strconv.AppendUint(nil, uint64(ports[n]), 10)}
+		n.Port = discovery.Identifier{
+			Subtype: interfaceName,
+			ID:      strconv.AppendUint(nil, uint64(ports[n]), 10),
+		}
 		if slots[n] != 0 {
 			n.Port.ID = fmt.Appendf(nil, "%d:%d", slots[n], ports[n])
 		}

@@ -43,7 +43,13 @@ type columns struct {
 // readPage reads the rows of a table that are within a part of its index and after a place, at most limit of them, and
 // reports whether there are more, and what was cut. Both columns are read at the same time, on two sockets: a switch
 // takes about as long for one as for the other. A row without a value in the first column does not count.
-func (d *Driver) readPage(ctx context.Context, t snmp.Target, c columns, within, after []uint32, limit int) (rows []row, more bool, partial []discovery.Cut, err error) {
+func (d *Driver) readPage(
+	ctx context.Context,
+	t snmp.Target,
+	c columns,
+	within, after []uint32,
+	limit int,
+) (rows []row, more bool, partial []discovery.Cut, err error) {
 	if len(after) < len(within) {
 		after = within
 	}
@@ -85,7 +91,10 @@ func (d *Driver) readPage(ctx context.Context, t snmp.Target, c columns, within,
 	err = errors.Join(cut[0], cut[1])
 	table, isCut := cutTable(err)
 	if isCut && !more { // else it comes in a later page
-		partial = []discovery.Cut{{Table: table, Why: err.Error()}}
+		partial = []discovery.Cut{{
+			Table: table,
+			Why:   err.Error(),
+		}}
 	}
 	return rows, more, partial, nil
 }
@@ -134,7 +143,10 @@ func undecodableCuts(column string, rows int) []discovery.Cut {
 	if rows == 0 {
 		return nil
 	}
-	return []discovery.Cut{{Table: mib.TableOf(column), Why: fmt.Sprintf("%d rows cannot be decoded and are left out", rows)}}
+	return []discovery.Cut{{
+		Table: mib.TableOf(column),
+		Why:   fmt.Sprintf("%d rows cannot be decoded and are left out", rows),
+	}}
 }
 
 // cursorOf names a place in a table: a letter for the table, then the index.
@@ -147,12 +159,20 @@ func readCursor(cursor string, tables ...string) (table string, index []uint32, 
 	if cursor == "" {
 		return "", nil, nil
 	}
-	bad := fault.At(fault.Invalid, "cursor", "%.60q is not a cursor of this table: read it from its beginning", cursor)
+	bad := fault.At(
+		fault.Invalid,
+		"cursor",
+		"%.60q is not a cursor of this table: read it from its beginning",
+		cursor,
+	)
 	if table = cursor[:1]; !slices.Contains(tables, table) {
 		return "", nil, bad
 	}
 	index, ok := mib.Under("", "."+cursor[1:], nil)
-	most := map[bool]int{true: maxIndex, false: maxFDBIndex}[table == tablePhysical || table == tableIPv6]
+	most := map[bool]int{
+		true:  maxIndex,
+		false: maxFDBIndex,
+	}[table == tablePhysical || table == tableIPv6]
 	if !ok || len(index) > most {
 		return "", nil, bad
 	}
@@ -160,11 +180,21 @@ func readCursor(cursor string, tables ...string) (table string, index []uint32, 
 }
 
 // allPages reads all pages of a table; one that is cut is a fault.
-func allPages[E any](ctx context.Context, sw *switchdriver.Switch, read func(context.Context, *switchdriver.Switch, driver.Query) (driver.Page[E], error)) (all []*E, err error) {
+func allPages[E any](
+	ctx context.Context,
+	sw *switchdriver.Switch,
+	read func(context.Context, *switchdriver.Switch, driver.Query) (driver.Page[E], error),
+) (all []*E, err error) {
 	for q := (driver.Query{Limit: driver.PageSize}); ; {
 		p, err := read(ctx, sw, q)
 		if err == nil && len(p.Partial) > 0 {
-			err = fault.Device(fault.Downstream, "switch %s: the table %s is cut: %s", switchdriver.Label(sw), p.Partial[0].Table, p.Partial[0].Why)
+			err = fault.Device(
+				fault.Downstream,
+				"switch %s: the table %s is cut: %s",
+				switchdriver.Label(sw),
+				p.Partial[0].Table,
+				p.Partial[0].Why,
+			)
 		}
 		if err != nil {
 			return nil, err

@@ -23,7 +23,10 @@ type place struct {
 
 // hasName reports whether the place has a name; one without any name may have all.
 func (p place) hasName(name string) bool {
-	return p.ifIndex == 0 || p.name == "" && p.descr == "" || strings.EqualFold(p.name, name) || strings.EqualFold(p.descr, name)
+	return p.ifIndex == 0 ||
+		p.name == "" && p.descr == "" ||
+		strings.EqualFold(p.name, name) ||
+		strings.EqualFold(p.descr, name)
 }
 
 func (p place) String() string {
@@ -42,7 +45,11 @@ func (p place) String() string {
 const placesAtOnce = 16
 
 // readPlaces reads what some bridge ports are at the moment.
-func (d *Driver) readPlaces(ctx context.Context, r snmp.Target, ports []uint32) (map[uint32]place, error) {
+func (d *Driver) readPlaces(
+	ctx context.Context,
+	r snmp.Target,
+	ports []uint32,
+) (map[uint32]place, error) {
 	out := make(map[uint32]place, len(ports))
 	for chunk := range slices.Chunk(ports, placesAtOnce) {
 		v, err := d.readInstances(ctx, r, chunk, mib.BasePortIfIndex)
@@ -72,7 +79,12 @@ func (d *Driver) readPlaces(ctx context.Context, r snmp.Target, ports []uint32) 
 }
 
 // readInstances reads one column at some indexes.
-func (d *Driver) readInstances(ctx context.Context, r snmp.Target, indexes []uint32, column string) ([]snmp.Value, error) {
+func (d *Driver) readInstances(
+	ctx context.Context,
+	r snmp.Target,
+	indexes []uint32,
+	column string,
+) ([]snmp.Value, error) {
 	if len(indexes) == 0 {
 		return nil, nil
 	}
@@ -99,14 +111,22 @@ func (j *job) renumberPorts(ctx context.Context, c *change) error {
 	names := map[uint32]string{}
 	descrs := map[uint32]string{}
 	text := func(s *string, v snmp.Value) { *s = mib.Text(v.Peek()) }
-	if err := j.d.walkColumns(ctx, j.r, 0, unsignedColumn(mib.BasePortIfIndex, base), fieldColumn(mib.IfName, names, text), fieldColumn(mib.IfDescr, descrs, text)); err != nil {
+	if err := j.d.walkColumns(
+		ctx,
+		j.r,
+		0,
+		unsignedColumn(mib.BasePortIfIndex, base),
+		fieldColumn(mib.IfName, names, text),
+		fieldColumn(mib.IfDescr, descrs, text),
+	); err != nil {
 		return deviceFault(j.sw, err)
 	}
 	numbers := map[uint32]uint32{}
 	for port, name := range j.named {
 		var found []uint32
 		for number, ifIndex := range base {
-			if strings.EqualFold(names[ifIndex], name) || names[ifIndex] == "" && strings.EqualFold(descrs[ifIndex], name) {
+			if strings.EqualFold(names[ifIndex], name) ||
+				names[ifIndex] == "" && strings.EqualFold(descrs[ifIndex], name) {
 				found = append(found, number)
 			}
 		}
@@ -170,7 +190,15 @@ func describeMoves(before, now map[uint32]place) string {
 	var parts []string
 	for _, port := range slices.Sorted(maps.Keys(before)) {
 		if now[port] != before[port] {
-			parts = append(parts, fmt.Sprintf("port %d as %s, which was %s when the change began", port, now[port], before[port]))
+			parts = append(
+				parts,
+				fmt.Sprintf(
+					"port %d as %s, which was %s when the change began",
+					port,
+					now[port],
+					before[port],
+				),
+			)
 		}
 	}
 	return strings.Join(parts, ", ")

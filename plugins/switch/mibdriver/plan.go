@@ -41,12 +41,22 @@ type step struct {
 
 // addAssignment adds an instance that the step changes from a value to another; nil: it does not exist.
 func (s *step) addAssignment(oid string, kind writes.Kind, from, to *string) {
-	s.appendAssignment(writes.Assignment{OID: oid, Kind: kind, From: from, To: to})
+	s.appendAssignment(writes.Assignment{
+		OID:  oid,
+		Kind: kind,
+		From: from,
+		To:   to,
+	})
 }
 
 // assignList adds a PortList; known are the ports that count.
 func (s *step) assignList(oid string, known mib.Ports, from, to []byte) {
-	a := writes.Assignment{OID: oid, Kind: writes.Octets, From: writes.Hex(from), To: writes.Hex(to)}
+	a := writes.Assignment{
+		OID:  oid,
+		Kind: writes.Octets,
+		From: writes.Hex(from),
+		To:   writes.Hex(to),
+	}
 	if known != nil {
 		a.Mask = *writes.Hex(mib.Update([]byte{}, known, known))
 	}
@@ -63,7 +73,12 @@ func (s *step) appendAssignment(a writes.Assignment) {
 // addRowStatus adds a RowStatus, whose value is not what the row shows afterwards.
 func (s *step) addRowStatus(row string, value int, from, to *string) {
 	s.set = append(s.set, snmp.Integer(row, value))
-	s.Assigns = append(s.Assigns, writes.Assignment{OID: row, Kind: writes.Row, From: from, To: to})
+	s.Assigns = append(s.Assigns, writes.Assignment{
+		OID:  row,
+		Kind: writes.Row,
+		From: from,
+		To:   to,
+	})
 }
 
 // order says when ports leave the VLANs they must not be in any more.
@@ -148,27 +163,51 @@ func (p *planner) createVLAN(seq Sequence) {
 		for _, item := range items {
 			switch {
 			case item == SetName && p.c.name != "":
-				s.addAssignment(column(mib.QVlanStaticName), writes.Octets, nil, writes.Hex([]byte(p.c.name)))
+				s.addAssignment(
+					column(mib.QVlanStaticName),
+					writes.Octets,
+					nil,
+					writes.Hex([]byte(p.c.name)),
+				)
 			case item == SetEgress && p.c.setPorts:
 				s.assignList(column(mib.QVlanStaticEgress), p.t.known, nil, egress)
 			case item == SetUntagged && p.c.setPorts:
 				s.assignList(column(mib.QVlanStaticUntagged), p.t.known, nil, untagged)
 			case item == CreateAndGo, item == CreateAndWait:
-				s.addRowStatus(column(mib.QVlanStaticRowStatus), rowStatus(item), nil, writes.Number(mib.RowActive))
+				s.addRowStatus(
+					column(mib.QVlanStaticRowStatus),
+					rowStatus(item),
+					nil,
+					writes.Number(mib.RowActive),
+				)
 			case item == Activate:
 				s.set = append(s.set, snmp.Integer(column(mib.QVlanStaticRowStatus), mib.RowActive))
 			}
 		}
 		p.addStep(s)
 	}
-	p.t.rows[v] = &vlanRow{static: true, status: mib.RowActive, name: p.c.name, egress: egress, untagged: untagged}
+	p.t.rows[v] = &vlanRow{
+		static:   true,
+		status:   mib.RowActive,
+		name:     p.c.name,
+		egress:   egress,
+		untagged: untagged,
+	}
 }
 
 // removeVLAN removes the row. What it holds is noted, so that it can be made again.
 func (p *planner) removeVLAN() {
 	v := p.c.vid
-	s := step{Step: writes.Step{What: fmt.Sprintf("removing VLAN %d", v)}, last: true}
-	s.addRowStatus(mib.Sub(mib.QVlanStaticRowStatus, v), mib.RowDestroy, writes.Number(mib.RowActive), nil)
+	s := step{
+		Step: writes.Step{What: fmt.Sprintf("removing VLAN %d", v)},
+		last: true,
+	}
+	s.addRowStatus(
+		mib.Sub(mib.QVlanStaticRowStatus, v),
+		mib.RowDestroy,
+		writes.Number(mib.RowActive),
+		nil,
+	)
 	if r := p.t.rows[v]; r != nil {
 		s.addAssignment(mib.Sub(mib.QVlanStaticName, v), writes.Octets, writes.Hex(r.rawName), nil)
 		s.assignList(mib.Sub(mib.QVlanStaticEgress, v), p.t.known, r.egress, nil)
@@ -201,11 +240,23 @@ const maxPVIDs = 16
 
 // setPVIDs gives ports the PVID v, where they have another one.
 func (p *planner) setPVIDs(ports []uint32, v mib.VID) {
-	ports = slices.DeleteFunc(slices.Clone(ports), func(n uint32) bool { old, ok := p.t.pvid[n]; return !ok || old == v })
+	ports = slices.DeleteFunc(slices.Clone(ports), func(n uint32) bool {
+		old, ok := p.t.pvid[n]
+		return !ok || old == v
+	})
 	for chunk := range slices.Chunk(ports, maxPVIDs) {
-		s := step{Step: writes.Step{What: fmt.Sprintf("setting PVID %d of the ports %s", v, formatNumbers(chunk))}}
+		s := step{Step: writes.Step{What: fmt.Sprintf(
+			"setting PVID %d of the ports %s",
+			v,
+			formatNumbers(chunk),
+		)}}
 		for _, n := range chunk {
-			s.addAssignment(mib.Sub(mib.QPvid, n), writes.Gauge, writes.Number(int64(p.t.pvid[n])), writes.Number(int64(v)))
+			s.addAssignment(
+				mib.Sub(mib.QPvid, n),
+				writes.Gauge,
+				writes.Number(int64(p.t.pvid[n])),
+				writes.Number(int64(v)),
+			)
 			p.t.pvid[n] = v
 		}
 		p.addStep(s)

@@ -38,16 +38,26 @@ type portTables struct {
 }
 
 // readPortTables reads the ports with the numbers that a discovery gives them, and their settings.
-func (d *Driver) readPortTables(ctx context.Context, sw *switchdriver.Switch, t snmp.Target) (*portTables, error) {
+func (d *Driver) readPortTables(
+	ctx context.Context,
+	sw *switchdriver.Switch,
+	t snmp.Target,
+) (*portTables, error) {
 	out := &portTables{interfaces: map[uint32]interfaceRow{}}
 	var err error
 	if out.ports, err = d.numberedPorts(ctx, sw, t); err != nil {
 		return nil, deviceFault(sw, err)
 	}
 	err = d.walkColumns(ctx, t, 0,
-		fieldColumn(mib.IfAlias, out.interfaces, func(r *interfaceRow, v snmp.Value) { r.alias = new(mib.Text(v.Peek())) }),
-		fieldColumn(mib.Dot3StatsDuplexStatus, out.interfaces, func(r *interfaceRow, v snmp.Value) { r.duplex = v.Uint32() }),
-		fieldColumn(mib.Dot3PauseOperMode, out.interfaces, func(r *interfaceRow, v snmp.Value) { r.pause = v.Uint32() }))
+		fieldColumn(mib.IfAlias, out.interfaces, func(r *interfaceRow, v snmp.Value) {
+			r.alias = new(mib.Text(v.Peek()))
+		}),
+		fieldColumn(mib.Dot3StatsDuplexStatus, out.interfaces, func(r *interfaceRow, v snmp.Value) {
+			r.duplex = v.Uint32()
+		}),
+		fieldColumn(mib.Dot3PauseOperMode, out.interfaces, func(r *interfaceRow, v snmp.Value) {
+			r.pause = v.Uint32()
+		}))
 	if err != nil {
 		return nil, deviceFault(sw, err)
 	}
@@ -56,7 +66,11 @@ func (d *Driver) readPortTables(ctx context.Context, sw *switchdriver.Switch, t 
 }
 
 // numberedPorts are the ports of a switch as a discovery numbers them.
-func (d *Driver) numberedPorts(ctx context.Context, sw *switchdriver.Switch, t snmp.Target) ([]discovery.Port, error) {
+func (d *Driver) numberedPorts(
+	ctx context.Context,
+	sw *switchdriver.Switch,
+	t snmp.Target,
+) ([]discovery.Port, error) {
 	objectID := sw.SysObjectId
 	if objectID == "" {
 		v, err := d.snmp.Get(ctx, t, mib.SysObjectID)
@@ -65,7 +79,10 @@ func (d *Driver) numberedPorts(ctx context.Context, sw *switchdriver.Switch, t s
 		}
 		objectID = v[0].ObjectID()
 	}
-	tables := discovery.Tables{BasePorts: map[uint32]uint32{}, Interfaces: map[uint32]discovery.Interface{}}
+	tables := discovery.Tables{
+		BasePorts:  map[uint32]uint32{},
+		Interfaces: map[uint32]discovery.Interface{},
+	}
 	o := &discovery.Observation{Node: mib.MAC(sw.NodeId)}
 	if err := tolerateTableError(o, d.readPorts(ctx, sw, t, objectID, &tables)); err != nil {
 		return nil, err
@@ -75,7 +92,11 @@ func (d *Driver) numberedPorts(ctx context.Context, sw *switchdriver.Switch, t s
 }
 
 // ReadPortSettings reads ifTable, ifXTable, EtherLike-MIB and POWER-ETHERNET-MIB.
-func (d *Driver) ReadPortSettings(ctx context.Context, sw *switchdriver.Switch, port uint32) ([]*switchdriver.PortSettings, []*switchdriver.PowerSupply, error) {
+func (d *Driver) ReadPortSettings(
+	ctx context.Context,
+	sw *switchdriver.Switch,
+	port uint32,
+) ([]*switchdriver.PortSettings, []*switchdriver.PowerSupply, error) {
 	t, err := readTarget(sw)
 	if err != nil {
 		return nil, nil, err
@@ -97,7 +118,13 @@ func (d *Driver) ReadPortSettings(ctx context.Context, sw *switchdriver.Switch, 
 }
 
 func noPort(sw *switchdriver.Switch, port uint32) error {
-	return fault.At(fault.NotFound, "port", "switch %s has no port %d", switchdriver.Label(sw), port)
+	return fault.At(
+		fault.NotFound,
+		"port",
+		"switch %s has no port %d",
+		switchdriver.Label(sw),
+		port,
+	)
 }
 
 // settings are those of a port.
@@ -143,7 +170,11 @@ func (r psePort) addTo(s *switchdriver.PortSettings) {
 }
 
 // WritePortSettings sets ifAdminStatus, ifAlias and pethPsePortTable.
-func (d *Driver) WritePortSettings(ctx context.Context, sw *switchdriver.Switch, s *switchdriver.PortSettings) error {
+func (d *Driver) WritePortSettings(
+	ctx context.Context,
+	sw *switchdriver.Switch,
+	s *switchdriver.PortSettings,
+) error {
 	if err := switchdriver.CheckPortSettings(s); err != nil {
 		return err
 	}
@@ -152,7 +183,12 @@ func (d *Driver) WritePortSettings(ctx context.Context, sw *switchdriver.Switch,
 
 // BouncePort takes a port down and up, or switches its power off and on. Both steps are noted before the first is sent:
 // a change that is not finished is taken back, and the port is up again.
-func (d *Driver) BouncePort(ctx context.Context, sw *switchdriver.Switch, s *switchdriver.PortSettings, pause time.Duration) error {
+func (d *Driver) BouncePort(
+	ctx context.Context,
+	sw *switchdriver.Switch,
+	s *switchdriver.PortSettings,
+	pause time.Duration,
+) error {
 	if err := switchdriver.CheckBounce(s, pause); err != nil {
 		return err
 	}
@@ -201,18 +237,34 @@ func (d *Driver) changePort(ctx context.Context, sw *switchdriver.Switch, s *swi
 		if err != nil || after == before {
 			return "", err
 		}
-		return fmt.Sprintf("ifIndex %d as %s, which was %s when the change began", t.port.IfIndex, after, before), nil
+		return fmt.Sprintf(
+			"ifIndex %d as %s, which was %s when the change began",
+			t.port.IfIndex,
+			after,
+			before,
+		), nil
 	})
 }
 
 // target finds the port of a number. One that the caller named, and that has another number now, is found by its name.
-func (t *portTables) target(sw *switchdriver.Switch, number uint32, name string) (*portChange, error) {
+func (t *portTables) target(
+	sw *switchdriver.Switch,
+	number uint32,
+	name string,
+) (*portChange, error) {
 	is := func(p discovery.Port) bool {
-		return name == "" || p.Name == "" && p.Descr == "" || strings.EqualFold(p.Name, name) || strings.EqualFold(p.Descr, name)
+		return name == "" ||
+			p.Name == "" && p.Descr == "" ||
+			strings.EqualFold(p.Name, name) ||
+			strings.EqualFold(p.Descr, name)
 	}
-	found := slices.DeleteFunc(slices.Clone(t.ports), func(p discovery.Port) bool { return p.Number != number || !is(p) })
+	found := slices.DeleteFunc(slices.Clone(t.ports), func(p discovery.Port) bool {
+		return p.Number != number || !is(p)
+	})
 	if len(found) == 0 && name != "" {
-		found = slices.DeleteFunc(slices.Clone(t.ports), func(p discovery.Port) bool { return !is(p) })
+		found = slices.DeleteFunc(slices.Clone(t.ports), func(p discovery.Port) bool {
+			return !is(p)
+		})
 	}
 	switch {
 	case len(found) != 1 && name != "":
@@ -221,9 +273,18 @@ func (t *portTables) target(sw *switchdriver.Switch, number uint32, name string)
 	case len(found) != 1:
 		return nil, noPort(sw, number)
 	case found[0].IfIndex == 0:
-		return nil, fault.Device(fault.Unsupported, "switch %s does not report which interface port %d is (dot1dBasePortIfIndex)", switchdriver.Label(sw), number)
+		return nil, fault.Device(
+			fault.Unsupported,
+			"switch %s does not report which interface port %d is (dot1dBasePortIfIndex)",
+			switchdriver.Label(sw),
+			number,
+		)
 	}
-	out := &portChange{sw: sw, port: found[0], now: t.settings(found[0])}
+	out := &portChange{
+		sw:   sw,
+		port: found[0],
+		now:  t.settings(found[0]),
+	}
 	if key, ok := t.power.of(found[0]); ok {
 		out.pse = &key
 	}
@@ -249,8 +310,18 @@ func (d *Driver) interfaceName(ctx context.Context, r snmp.Target, ifIndex uint3
 
 // lacks is the fault of a setting that the standard MIBs, or this switch's, do not have.
 func (t *portChange) lacks(path, why string) error {
-	return &fault.Error{Kind: fault.Unsupported, Path: path, Source: fault.SourceDevice,
-		Text: fmt.Sprintf("switch %s: the %s of port %d cannot be set: %s; nothing was sent", switchdriver.Label(t.sw), path, t.port.Number, why)}
+	return &fault.Error{
+		Kind:   fault.Unsupported,
+		Path:   path,
+		Source: fault.SourceDevice,
+		Text: fmt.Sprintf(
+			"switch %s: the %s of port %d cannot be set: %s; nothing was sent",
+			switchdriver.Label(t.sw),
+			path,
+			t.port.Number,
+			why,
+		),
+	}
 }
 
 // settingSteps are the steps of settings: the description and the power first, then up or down.
@@ -268,7 +339,13 @@ func settingSteps(t *portChange, s *switchdriver.PortSettings) ([]step, error) {
 		steps = append(steps, one)
 	}
 	if s.Description != nil {
-		add("setting the description", mib.Sub(mib.IfAlias, t.port.IfIndex), writes.Octets, writes.Hex(t.alias), writes.Hex([]byte(*s.Description)))
+		add(
+			"setting the description",
+			mib.Sub(mib.IfAlias, t.port.IfIndex),
+			writes.Octets,
+			writes.Hex(t.alias),
+			writes.Hex([]byte(*s.Description)),
+		)
 	}
 	if s.PowerPriority != nil {
 		add("setting the power priority", mib.Sub(mib.PsePortPowerPriority, t.pse.group, t.pse.port), writes.Integer,
@@ -279,7 +356,13 @@ func settingSteps(t *portChange, s *switchdriver.PortSettings) ([]step, error) {
 			truthValue(*t.now.Power), truthValue(*s.Power))
 	}
 	if s.Up != nil {
-		add("setting the state", mib.Sub(mib.IfAdminStatus, t.port.IfIndex), writes.Integer, adminStatus(*t.now.Up), adminStatus(*s.Up))
+		add(
+			"setting the state",
+			mib.Sub(mib.IfAdminStatus, t.port.IfIndex),
+			writes.Integer,
+			adminStatus(*t.now.Up),
+			adminStatus(*s.Up),
+		)
 	}
 	return steps, nil
 }
@@ -300,7 +383,11 @@ func (t *portChange) refuseMissing(s *switchdriver.PortSettings) error {
 	refuse(s.Description != nil && t.alias == nil, "description", "it has no ifAlias")
 	refuse(s.Power != nil && t.now.Power == nil, "power", noPower)
 	refuse(s.PowerPriority != nil && t.now.PowerPriority == nil, "power-priority", noPower)
-	refuse(s.Up != nil && t.now.Up == nil, "up", "it does not report the port's state (ifAdminStatus)")
+	refuse(
+		s.Up != nil && t.now.Up == nil,
+		"up",
+		"it does not report the port's state (ifAdminStatus)",
+	)
 	return l.Err()
 }
 
@@ -317,11 +404,24 @@ func bounceSteps(t *portChange, s *switchdriver.PortSettings, pause time.Duratio
 		what, oid, on, off = "the power", mib.Sub(mib.PsePortAdminEnable, t.pse.group, t.pse.port), truthValue(true), truthValue(false)
 	}
 	if s.Up != nil && !*t.now.Up || s.Power != nil && !*t.now.Power {
-		return nil, fault.At(fault.InUse, "port", "port %d of switch %s is off already; it is not bounced, because that would switch it on", t.port.Number, switchdriver.Label(t.sw))
+		return nil, fault.At(
+			fault.InUse,
+			"port",
+			"port %d of switch %s is off already; it is not bounced, because that would switch it on",
+			t.port.Number,
+			switchdriver.Label(t.sw),
+		)
 	}
-	down := step{Step: writes.Step{What: fmt.Sprintf("switching off %s of port %d", what, t.port.Number)}}
+	down := step{Step: writes.Step{What: fmt.Sprintf(
+		"switching off %s of port %d",
+		what,
+		t.port.Number,
+	)}}
 	down.addAssignment(oid, writes.Integer, on, off)
-	up := step{Step: writes.Step{What: fmt.Sprintf("switching on %s of port %d", what, t.port.Number)}, wait: pause}
+	up := step{
+		Step: writes.Step{What: fmt.Sprintf("switching on %s of port %d", what, t.port.Number)},
+		wait: pause,
+	}
 	up.addAssignment(oid, writes.Integer, off, on)
 	return []step{down, up}, nil
 }

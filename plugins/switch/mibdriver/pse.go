@@ -27,7 +27,10 @@ type powerTables struct {
 
 // readPower reads the tables; they are empty at a switch without power over Ethernet.
 func (d *Driver) readPower(ctx context.Context, t snmp.Target) (powerTables, error) {
-	p := powerTables{ports: map[pseKey]psePort{}, supplies: map[uint32]*switchdriver.PowerSupply{}}
+	p := powerTables{
+		ports:    map[pseKey]psePort{},
+		supplies: map[uint32]*switchdriver.PowerSupply{},
+	}
 	of := func(oid string, set func(*psePort, uint32)) column {
 		return column{oid, func(ix []uint32, v snmp.Value) {
 			if len(ix) != 2 {
@@ -55,8 +58,12 @@ func (d *Driver) readPower(ctx context.Context, t snmp.Target) (powerTables, err
 		of(mib.PsePortDetectionStatus, func(r *psePort, n uint32) { r.status = n }),
 		of(mib.PsePortPowerPriority, func(r *psePort, n uint32) { r.priority = n }),
 		of(mib.PsePortClassification, func(r *psePort, n uint32) { r.class = n }),
-		supply(mib.MainPsePower, func(r *switchdriver.PowerSupply, n uint32) { r.Budget = n }),
-		supply(mib.MainPseConsumption, func(r *switchdriver.PowerSupply, n uint32) { r.Drawn = n }))
+		supply(mib.MainPsePower, func(r *switchdriver.PowerSupply, n uint32) {
+			r.Budget = n
+		}),
+		supply(mib.MainPseConsumption, func(r *switchdriver.PowerSupply, n uint32) {
+			r.Drawn = n
+		}))
 	return p, err
 }
 

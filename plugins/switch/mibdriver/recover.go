@@ -17,7 +17,11 @@ import (
 // is whole; else each step that shows is taken back, the last first. An instance that
 // shows none of the values that the steps give it was changed by somebody else since,
 // and stays. It fails when the switch cannot be asked: then it is to be tried again.
-func (d *Driver) Recover(ctx context.Context, sw *switchdriver.Switch, steps []writes.Step) (outcome writes.Outcome, text string, err error) {
+func (d *Driver) Recover(
+	ctx context.Context,
+	sw *switchdriver.Switch,
+	steps []writes.Step,
+) (outcome writes.Outcome, text string, err error) {
 	r, w, err := readWriteTargets(sw)
 	if err != nil {
 		return "", "", err
@@ -59,7 +63,13 @@ type restored struct {
 
 // restoreSteps takes back what of the steps shows, the last first, and reads what is left. With exact nobody else can have
 // changed anything meanwhile. It fails when the switch does not answer.
-func (d *Driver) restoreSteps(ctx context.Context, r, w snmp.Target, steps []writes.Step, now values, exact bool) (out restored, err error) {
+func (d *Driver) restoreSteps(
+	ctx context.Context,
+	r, w snmp.Target,
+	steps []writes.Step,
+	now values,
+	exact bool,
+) (out restored, err error) {
 	_, all := assignmentChains(steps)
 	for _, s := range slices.Backward(steps) {
 		ways, others := undoStep(s, all, now, exact)
@@ -112,7 +122,11 @@ func (d *Driver) tryWays(ctx context.Context, w snmp.Target, ways []way) (err er
 }
 
 // readCurrent reads what the instances of the steps hold; nil for one that is not there.
-func (d *Driver) readCurrent(ctx context.Context, r snmp.Target, steps []writes.Step) (values, error) {
+func (d *Driver) readCurrent(
+	ctx context.Context,
+	r snmp.Target,
+	steps []writes.Step,
+) (values, error) {
 	oids, all := assignmentChains(steps)
 	now := make(values, len(oids))
 	for chunk := range slices.Chunk(oids, 8) { // PortLists may be long

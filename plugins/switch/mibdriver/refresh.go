@@ -22,18 +22,36 @@ const clockSlack = 30 * time.Second
 // has restarted, its interfaces are others (ifTableLastChange), or another switch is at
 // its address now (dot1dBaseBridgeAddress). A switch whose
 // notes cannot be trusted is read as far as they cannot.
-func (d *Driver) Refresh(ctx context.Context, sw *switchdriver.Switch, old *discovery.Observation, neighbours bool) (*discovery.Observation, error) {
+func (d *Driver) Refresh(
+	ctx context.Context,
+	sw *switchdriver.Switch,
+	old *discovery.Observation,
+	neighbours bool,
+) (*discovery.Observation, error) {
 	o := *old
 	t, err := readTarget(sw)
 	if err != nil {
 		return &o, err
 	}
-	v, err := d.snmp.Get(ctx, t, mib.SysUpTime, mib.IfTableLastChange, mib.LLDPRemTablesChanged, mib.LLDPV2RemTablesChanged, mib.SysName, mib.BaseBridgeAddress)
+	v, err := d.snmp.Get(
+		ctx,
+		t,
+		mib.SysUpTime,
+		mib.IfTableLastChange,
+		mib.LLDPRemTablesChanged,
+		mib.LLDPV2RemTablesChanged,
+		mib.SysName,
+		mib.BaseBridgeAddress,
+	)
 	if err != nil {
 		return &o, deviceFault(sw, err)
 	}
 	now := marksFromValues(v)
-	if !v[0].Exists() || !v[1].Exists() || now.Interfaces != old.Marks.Interfaces || hasRestarted(old.Marks, now) || mib.MACOf(v[5].Peek()) != old.Bridge {
+	if !v[0].Exists() ||
+		!v[1].Exists() ||
+		now.Interfaces != old.Marks.Interfaces ||
+		hasRestarted(old.Marks, now) ||
+		mib.MACOf(v[5].Peek()) != old.Bridge {
 		return d.Observe(ctx, sw)
 	}
 	if name := mib.Text(v[4].Peek()); name != "" {
@@ -56,7 +74,9 @@ func (d *Driver) Refresh(ctx context.Context, sw *switchdriver.Switch, old *disc
 		if !same {
 			return d.Observe(ctx, sw)
 		}
-		if now.Neighbors == old.Marks.Neighbors && !isFreshMark(old.Marks) && !slices.EqualFunc(o.Neighbors, old.Neighbors, sameNeighbor) {
+		if now.Neighbors == old.Marks.Neighbors &&
+			!isFreshMark(old.Marks) &&
+			!slices.EqualFunc(o.Neighbors, old.Neighbors, sameNeighbor) {
 			now.Doubtful = true
 		}
 	}
@@ -75,7 +95,12 @@ func hasRestarted(old, now discovery.Marks) bool {
 // hasSameNeighbors reports whether the switch says, credibly, that its neighbours are as
 // they were. The protocols of vendors have no such note.
 func hasSameNeighbors(old *discovery.Observation, now discovery.Marks) bool {
-	return now.Neighbors != 0 && now.Neighbors == old.Marks.Neighbors && !isFreshMark(old.Marks) && !now.Doubtful && old.Device == "" && !slices.ContainsFunc(old.Neighbors, ofVendor)
+	return now.Neighbors != 0 &&
+		now.Neighbors == old.Marks.Neighbors &&
+		!isFreshMark(old.Marks) &&
+		!now.Doubtful &&
+		old.Device == "" &&
+		!slices.ContainsFunc(old.Neighbors, ofVendor)
 }
 
 func ofVendor(n discovery.Neighbor) bool {
@@ -97,16 +122,28 @@ func sameNeighbor(x, y discovery.Neighbor) bool {
 }
 
 // portStates reads the states of the ports; false when one is not there any more.
-func (d *Driver) portStates(ctx context.Context, t snmp.Target, o *discovery.Observation) (bool, error) {
+func (d *Driver) portStates(
+	ctx context.Context,
+	t snmp.Target,
+	o *discovery.Observation,
+) (bool, error) {
 	type state struct {
 		admin, oper int32
 		speed       uint64
 	}
 	states := map[uint32]state{}
-	err := d.walkColumns(ctx, t, 0, fieldColumn(mib.IfAdminStatus, states, func(s *state, v snmp.Value) { s.admin = int32(v.Int()) }),
-		fieldColumn(mib.IfOperStatus, states, func(s *state, v snmp.Value) { s.oper = int32(v.Int()) }),
-		fieldColumn(mib.IfHighSpeed, states, func(s *state, v snmp.Value) { s.speed = cmp.Or(speedFromMegabits(v), s.speed) }),
-		fieldColumn(mib.IfSpeed, states, func(s *state, v snmp.Value) { s.speed = cmp.Or(s.speed, slowSpeed(v)) }))
+	err := d.walkColumns(ctx, t, 0, fieldColumn(mib.IfAdminStatus, states, func(s *state, v snmp.Value) {
+		s.admin = int32(v.Int())
+	}),
+		fieldColumn(mib.IfOperStatus, states, func(s *state, v snmp.Value) {
+			s.oper = int32(v.Int())
+		}),
+		fieldColumn(mib.IfHighSpeed, states, func(s *state, v snmp.Value) {
+			s.speed = cmp.Or(speedFromMegabits(v), s.speed)
+		}),
+		fieldColumn(mib.IfSpeed, states, func(s *state, v snmp.Value) {
+			s.speed = cmp.Or(s.speed, slowSpeed(v))
+		}))
 	if err != nil {
 		return true, err
 	}
@@ -126,9 +163,18 @@ func (d *Driver) portStates(ctx context.Context, t snmp.Target, o *discovery.Obs
 }
 
 // rereadNeighbors reads the neighbours; false when one is at a port that is not known.
-func (d *Driver) rereadNeighbors(ctx context.Context, t snmp.Target, o *discovery.Observation) (bool, error) {
-	which := sources{lldp: len(o.Chassis.ID) > 0, lldpV2: len(o.Chassis.ID) > 0, cdp: o.Device != "",
-		fdp: isUnderEnterprise(o.SysOID, foundry), edp: isUnderEnterprise(o.SysOID, extreme)}
+func (d *Driver) rereadNeighbors(
+	ctx context.Context,
+	t snmp.Target,
+	o *discovery.Observation,
+) (bool, error) {
+	which := sources{
+		lldp:   len(o.Chassis.ID) > 0,
+		lldpV2: len(o.Chassis.ID) > 0,
+		cdp:    o.Device != "",
+		fdp:    isUnderEnterprise(o.SysOID, foundry),
+		edp:    isUnderEnterprise(o.SysOID, extreme),
+	}
 	for _, n := range o.Neighbors { // the MIBs that had neighbours before
 		which.lldp = which.lldp && n.Protocol != discovery.LLDPV2
 		which.lldpV2 = which.lldpV2 && n.Protocol != discovery.LLDP
@@ -155,6 +201,8 @@ func (d *Driver) rereadNeighbors(ctx context.Context, t snmp.Target, o *discover
 			}
 		}
 	}
-	discovery.Attach(o, tables, func(n uint32) string { return lldp[n] }, func(n uint32) string { return ifIndex[n] })
+	discovery.Attach(o, tables, func(n uint32) string {
+		return lldp[n]
+	}, func(n uint32) string { return ifIndex[n] })
 	return true, d.aggregates(ctx, t, o)
 }

@@ -42,7 +42,9 @@ func assignmentChains(steps []writes.Step) (order []string, all map[string]*chai
 
 // hasValue reports whether a value is one that the steps give.
 func (c *chain) hasValue(v *string) bool {
-	return slices.ContainsFunc(c.values, func(own *string) bool { return sameValue(c.Assignment, own, v) })
+	return slices.ContainsFunc(c.values, func(own *string) bool {
+		return sameValue(c.Assignment, own, v)
+	})
 }
 
 // unlikeAssignments returns the assignments, one for each instance, whose last value is not what it holds.
@@ -133,7 +135,9 @@ func sameValue(a writes.Assignment, x, y *string) bool {
 	}
 	differ := combineOctets(octets(x), octets(y), xorBytes)
 	if a.Mask != "" {
-		differ = combineOctets(differ, octets(&a.Mask), func(d, mask byte) byte { return d & mask })
+		differ = combineOctets(differ, octets(&a.Mask), func(d, mask byte) byte {
+			return d & mask
+		})
 	}
 	return len(bytes.Trim(differ, "\x00")) == 0
 }
@@ -143,7 +147,12 @@ type way [][]gosnmp.SnmpPDU
 
 // undoStep returns the ways to take back what of a step shows, of which the first that the switch takes is enough, and
 // the instances that somebody else has changed. With exact nobody else can have: all is made as it was.
-func undoStep(s writes.Step, all map[string]*chain, now values, exact bool) (ways []way, foreign []string) {
+func undoStep(
+	s writes.Step,
+	all map[string]*chain,
+	now values,
+	exact bool,
+) (ways []way, foreign []string) {
 	var set []gosnmp.SnmpPDU
 	for _, a := range s.Assigns {
 		n, c := now[a.OID], all[a.OID]
@@ -241,7 +250,9 @@ func vlanColumn(oid string) (column string, vid mib.VID, ok bool) {
 
 // isRemovable reports whether the value 2, invalid, removes an instance's row: the same in
 // ipNetToMediaType and dot1qStaticUnicastStatus.
-func isRemovable(k writes.Kind) bool { return k == writes.ARP || k == writes.FDB }
+func isRemovable(k writes.Kind) bool {
+	return k == writes.ARP || k == writes.FDB
+}
 
 // bindingOf assigns a value to an instance; false: it is not an instance, or it is a whole row.
 func bindingOf(a writes.Assignment, value *string) (gosnmp.SnmpPDU, bool) {

@@ -46,7 +46,13 @@ func (j *job) runSteps(ctx context.Context, steps []step) (err error) {
 		return deviceFault(j.sw, err)
 	}
 	if port := j.misplacedPort(j.before); port != 0 {
-		return fault.Device(fault.InUse, "the ports of switch %s are changing places: port %s is not number %d any more; nothing was sent; try again", switchdriver.Label(j.sw), j.named[port], port)
+		return fault.Device(
+			fault.InUse,
+			"the ports of switch %s are changing places: port %s is not number %d any more; nothing was sent; try again",
+			switchdriver.Label(j.sw),
+			j.named[port],
+			port,
+		)
 	}
 	if err := writes.Begin(ctx, writes.Plan{Steps: recordSteps(steps)}); err != nil {
 		return err
@@ -164,7 +170,9 @@ func recordSteps(steps []step) []writes.Step {
 // undone now is left to the repair.
 func (j *job) takeBack(call context.Context, cause error, sent []step) error {
 	cause = deviceFault(j.sw, cause)
-	steps := recordSteps(slices.DeleteFunc(slices.Clone(sent), func(s step) bool { return s.final }))
+	steps := recordSteps(slices.DeleteFunc(slices.Clone(sent), func(s step) bool {
+		return s.final
+	}))
 	if len(steps) == 0 {
 		return cause
 	}
@@ -179,7 +187,12 @@ func (j *job) takeBack(call context.Context, cause error, sent []step) error {
 	case err != nil:
 		j.left = true
 		writes.Keep(call)
-		return appendFaultText(cause, "it is not known how much of it was done (%s), because %v", nameSteps(steps), err)
+		return appendFaultText(
+			cause,
+			"it is not known how much of it was done (%s), because %v",
+			nameSteps(steps),
+			err,
+		)
 	case len(back.left) > 0:
 		j.left = true
 		writes.Keep(call)
@@ -266,7 +279,11 @@ func compareTable(t *vlanTable, c change) string {
 		return fmt.Sprintf("VLAN %d with the ports %s", c.vid, formatNumbers(egress.Sorted()))
 	}
 	if !slices.Equal(untagged.Sorted(), c.untagged.Sorted()) {
-		return fmt.Sprintf("VLAN %d with the untagged ports %s", c.vid, formatNumbers(untagged.Sorted()))
+		return fmt.Sprintf(
+			"VLAN %d with the untagged ports %s",
+			c.vid,
+			formatNumbers(untagged.Sorted()),
+		)
 	}
 	for _, n := range c.untagged.Sorted() {
 		if pvid, ok := t.pvid[n]; ok && pvid != c.vid {
@@ -295,7 +312,10 @@ func (t *vlanTable) alsoUntagged(c change) string {
 			}
 		}
 		if len(both) > 0 {
-			parts = append(parts, fmt.Sprintf("VLAN %d with the untagged ports %s", v, formatNumbers(both)))
+			parts = append(
+				parts,
+				fmt.Sprintf("VLAN %d with the untagged ports %s", v, formatNumbers(both)),
+			)
 		}
 	}
 	return strings.Join(parts, ", ")

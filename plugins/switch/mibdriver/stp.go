@@ -18,7 +18,11 @@ var stpEnable = map[bool]int64{true: 1, false: 2}
 
 // ReadSTP reads dot1dStpPortTable. BRIDGE-MIB knows no state of the whole switch:
 // spanning tree counts as enabled when any port takes part in it.
-func (d *Driver) ReadSTP(ctx context.Context, sw *switchdriver.Switch, port uint32) ([]*switchdriver.STPPort, bool, error) {
+func (d *Driver) ReadSTP(
+	ctx context.Context,
+	sw *switchdriver.Switch,
+	port uint32,
+) ([]*switchdriver.STPPort, bool, error) {
 	t, err := readTarget(sw)
 	if err != nil {
 		return nil, false, err
@@ -35,7 +39,12 @@ func (d *Driver) ReadSTP(ctx context.Context, sw *switchdriver.Switch, port uint
 }
 
 // stpPorts reads the ports of the table, or one of them.
-func (d *Driver) stpPorts(ctx context.Context, sw *switchdriver.Switch, t snmp.Target, port uint32) (map[uint32]*switchdriver.STPPort, error) {
+func (d *Driver) stpPorts(
+	ctx context.Context,
+	sw *switchdriver.Switch,
+	t snmp.Target,
+	port uint32,
+) (map[uint32]*switchdriver.STPPort, error) {
 	all := map[uint32]*switchdriver.STPPort{}
 	of := func(oid string, set func(*switchdriver.STPPort, snmp.Value)) column {
 		return column{oid, func(ix []uint32, v snmp.Value) {
@@ -48,9 +57,15 @@ func (d *Driver) stpPorts(ctx context.Context, sw *switchdriver.Switch, t snmp.T
 			set(all[ix[0]], v)
 		}}
 	}
-	err := d.walkColumns(ctx, t, 0, of(mib.StpPortState, func(p *switchdriver.STPPort, v snmp.Value) { p.State = int32(v.Int()) }),
-		of(mib.StpPortEnable, func(p *switchdriver.STPPort, v snmp.Value) { p.Enabled = v.Int() == stpEnable[true] }),
-		of(mib.StpPortDesignatedRoot, func(p *switchdriver.STPPort, v snmp.Value) { p.DesignatedRoot = v.Bytes() }))
+	err := d.walkColumns(ctx, t, 0, of(mib.StpPortState, func(p *switchdriver.STPPort, v snmp.Value) {
+		p.State = int32(v.Int())
+	}),
+		of(mib.StpPortEnable, func(p *switchdriver.STPPort, v snmp.Value) {
+			p.Enabled = v.Int() == stpEnable[true]
+		}),
+		of(mib.StpPortDesignatedRoot, func(p *switchdriver.STPPort, v snmp.Value) {
+			p.DesignatedRoot = v.Bytes()
+		}))
 	if err != nil {
 		return nil, deviceFault(sw, err)
 	}
@@ -61,7 +76,13 @@ func (d *Driver) stpPorts(ctx context.Context, sw *switchdriver.Switch, t snmp.T
 	case port == 0:
 		return all, nil
 	case all[port] == nil:
-		return nil, fault.At(fault.NotFound, pathPort, "switch %s has no port %d in its spanning tree", switchdriver.Label(sw), port)
+		return nil, fault.At(
+			fault.NotFound,
+			pathPort,
+			"switch %s has no port %d in its spanning tree",
+			switchdriver.Label(sw),
+			port,
+		)
 	}
 	return map[uint32]*switchdriver.STPPort{port: all[port]}, nil
 }
@@ -71,7 +92,12 @@ const maxSTPPorts = 16
 
 // WriteSTP sets dot1dStpPortEnable of a port; for the whole switch, which the MIB has
 // no object for, of all its ports. Ports that are so already are not touched.
-func (d *Driver) WriteSTP(ctx context.Context, sw *switchdriver.Switch, port uint32, enable bool) error {
+func (d *Driver) WriteSTP(
+	ctx context.Context,
+	sw *switchdriver.Switch,
+	port uint32,
+	enable bool,
+) error {
 	r, w, err := readWriteTargets(sw)
 	if err != nil {
 		return err
@@ -84,7 +110,9 @@ func (d *Driver) WriteSTP(ctx context.Context, sw *switchdriver.Switch, port uin
 	if len(steps) == 0 {
 		return nil
 	}
-	return d.applySteps(ctx, sw, r, w, steps, func() (string, error) { return d.stpDiffers(ctx, sw, port, enable) })
+	return d.applySteps(ctx, sw, r, w, steps, func() (string, error) {
+		return d.stpDiffers(ctx, sw, port, enable)
+	})
 }
 
 func stpSteps(before map[uint32]*switchdriver.STPPort, enable bool) (steps []step) {
@@ -97,14 +125,24 @@ func stpSteps(before map[uint32]*switchdriver.STPPort, enable bool) (steps []ste
 	for chunk := range slices.Chunk(ports, maxSTPPorts) {
 		s := step{Step: writes.Step{What: "setting spanning tree of ports"}}
 		for _, n := range chunk {
-			s.addAssignment(mib.Sub(mib.StpPortEnable, n), writes.Integer, writes.Number(stpEnable[!enable]), writes.Number(stpEnable[enable]))
+			s.addAssignment(
+				mib.Sub(mib.StpPortEnable, n),
+				writes.Integer,
+				writes.Number(stpEnable[!enable]),
+				writes.Number(stpEnable[enable]),
+			)
 		}
 		steps = append(steps, s)
 	}
 	return steps
 }
 
-func (d *Driver) stpDiffers(ctx context.Context, sw *switchdriver.Switch, port uint32, enable bool) (string, error) {
+func (d *Driver) stpDiffers(
+	ctx context.Context,
+	sw *switchdriver.Switch,
+	port uint32,
+	enable bool,
+) (string, error) {
 	ports, _, err := d.ReadSTP(ctx, sw, port)
 	if err != nil {
 		return "", err

@@ -45,7 +45,12 @@ func (t *vlanTable) rowOf(v mib.VID) *vlanRow {
 
 // clone copies what a planner changes: rows and PVIDs, not the octets.
 func (t *vlanTable) clone() *vlanTable {
-	c := &vlanTable{known: t.known, rows: make(map[mib.VID]*vlanRow, len(t.rows)), pvid: maps.Clone(t.pvid), form: t.form}
+	c := &vlanTable{
+		known: t.known,
+		rows:  make(map[mib.VID]*vlanRow, len(t.rows)),
+		pvid:  maps.Clone(t.pvid),
+		form:  t.form,
+	}
 	for v, r := range t.rows {
 		row := *r
 		c.rows[v] = &row
@@ -54,7 +59,9 @@ func (t *vlanTable) clone() *vlanTable {
 }
 
 // decodePorts decodes a list of the switch.
-func (t *vlanTable) decodePorts(list []byte) mib.Ports { return t.form.Ports(list, t.known) }
+func (t *vlanTable) decodePorts(list []byte) mib.Ports {
+	return t.form.Ports(list, t.known)
+}
 
 // findListForm finds the form of the lists of the table.
 func (t *vlanTable) findListForm(sw *switchdriver.Switch) error {
@@ -80,7 +87,13 @@ func (t *vlanTable) findListForm(sw *switchdriver.Switch) error {
 	var err error
 	t.form, err = mib.FormOf(lists, t.known, agree)
 	if e := (*mib.ListError)(nil); errors.As(err, &e) {
-		return fault.Device(fault.Downstream, "the ports of VLAN %d of switch %s cannot be read, so its VLANs are not shown: %v; it needs a driver of its own", vlans[e.Index], switchdriver.Label(sw), err)
+		return fault.Device(
+			fault.Downstream,
+			"the ports of VLAN %d of switch %s cannot be read, so its VLANs are not shown: %v; it needs a driver of its own",
+			vlans[e.Index],
+			switchdriver.Label(sw),
+			err,
+		)
 	}
 	return err
 }
@@ -120,8 +133,15 @@ func (t *vlanTable) listVLANs() []mib.VID {
 }
 
 // readVLANs reads the tables. A switch without them is Unsupported.
-func (d *Driver) readVLANs(ctx context.Context, sw *switchdriver.Switch, t snmp.Target) (*vlanTable, error) {
-	table := &vlanTable{rows: map[mib.VID]*vlanRow{}, pvid: map[uint32]mib.VID{}}
+func (d *Driver) readVLANs(
+	ctx context.Context,
+	sw *switchdriver.Switch,
+	t snmp.Target,
+) (*vlanTable, error) {
+	table := &vlanTable{
+		rows: map[mib.VID]*vlanRow{},
+		pvid: map[uint32]mib.VID{},
+	}
 	ports := map[uint32]uint32{}
 	static := func(oid string, set func(*vlanRow, snmp.Value)) column {
 		return column{oid, func(ix []uint32, v snmp.Value) {
@@ -145,18 +165,34 @@ func (d *Driver) readVLANs(ctx context.Context, sw *switchdriver.Switch, t snmp.
 			}
 		}}
 	}
-	err := d.walkColumns(ctx, t, 0, static(mib.QVlanStaticName, func(r *vlanRow, v snmp.Value) { r.rawName, r.name = v.Bytes(), mib.Text(v.Peek()) }),
-		static(mib.QVlanStaticEgress, func(r *vlanRow, v snmp.Value) { r.egress = v.Bytes() }),
-		static(mib.QVlanStaticUntagged, func(r *vlanRow, v snmp.Value) { r.untagged = v.Bytes() }),
-		static(mib.QVlanStaticRowStatus, func(r *vlanRow, v snmp.Value) { r.status = v.Int() }),
-		current(mib.QVlanCurrentEgress, func(r *vlanRow, v snmp.Value) { r.currentEgress = v.Bytes() }),
-		current(mib.QVlanCurrentUntagged, func(r *vlanRow, v snmp.Value) { r.currentUntagged = v.Bytes() }),
+	err := d.walkColumns(ctx, t, 0, static(mib.QVlanStaticName, func(r *vlanRow, v snmp.Value) {
+		r.rawName, r.name = v.Bytes(), mib.Text(v.Peek())
+	}),
+		static(mib.QVlanStaticEgress, func(r *vlanRow, v snmp.Value) {
+			r.egress = v.Bytes()
+		}),
+		static(mib.QVlanStaticUntagged, func(r *vlanRow, v snmp.Value) {
+			r.untagged = v.Bytes()
+		}),
+		static(mib.QVlanStaticRowStatus, func(r *vlanRow, v snmp.Value) {
+			r.status = v.Int()
+		}),
+		current(mib.QVlanCurrentEgress, func(r *vlanRow, v snmp.Value) {
+			r.currentEgress = v.Bytes()
+		}),
+		current(mib.QVlanCurrentUntagged, func(r *vlanRow, v snmp.Value) {
+			r.currentUntagged = v.Bytes()
+		}),
 		unsignedColumn(mib.BasePortIfIndex, ports), unsignedColumn(mib.QPvid, table.pvid))
 	if err != nil {
 		return nil, deviceFault(sw, err)
 	}
 	if len(table.rows) == 0 {
-		return nil, fault.Device(fault.Unsupported, "switch %s has no VLAN tables (Q-BRIDGE-MIB)", switchdriver.Label(sw))
+		return nil, fault.Device(
+			fault.Unsupported,
+			"switch %s has no VLAN tables (Q-BRIDGE-MIB)",
+			switchdriver.Label(sw),
+		)
 	}
 	for _, rows := range []map[uint32]uint32{table.pvid, ports} {
 		maps.DeleteFunc(rows, func(port, _ uint32) bool { return port > 0xffff })
@@ -169,17 +205,27 @@ func (d *Driver) readVLANs(ctx context.Context, sw *switchdriver.Switch, t snmp.
 
 // asText is the fault of a change of ports of a switch that returns them as text, numbers or hexadecimal digits.
 func asText(sw *switchdriver.Switch) error {
-	return fault.Device(fault.Unsupported, "switch %s returns the ports of VLANs as text, which the standard MIB cannot set; it needs a driver of its own", switchdriver.Label(sw))
+	return fault.Device(
+		fault.Unsupported,
+		"switch %s returns the ports of VLANs as text, which the standard MIB cannot set; it needs a driver of its own",
+		switchdriver.Label(sw),
+	)
 }
 
 // ReadVLANs reads the VLANs of a switch, in ascending order.
-func (d *Driver) ReadVLANs(ctx context.Context, sw *switchdriver.Switch) ([]*switchdriver.VLAN, error) {
+func (d *Driver) ReadVLANs(
+	ctx context.Context,
+	sw *switchdriver.Switch,
+) ([]*switchdriver.VLAN, error) {
 	vlans, _, err := d.PortVLANs(ctx, sw)
 	return vlans, err
 }
 
 // PortVLANs is ReadVLANs with the PVIDs of the ports.
-func (d *Driver) PortVLANs(ctx context.Context, sw *switchdriver.Switch) ([]*switchdriver.VLAN, map[uint32]uint32, error) {
+func (d *Driver) PortVLANs(
+	ctx context.Context,
+	sw *switchdriver.Switch,
+) ([]*switchdriver.VLAN, map[uint32]uint32, error) {
 	t, err := readTarget(sw)
 	if err != nil {
 		return nil, nil, err
@@ -197,7 +243,8 @@ func (d *Driver) PortVLANs(ctx context.Context, sw *switchdriver.Switch) ([]*swi
 			return out, pvid, deviceFault(sw, failed)
 		}
 		pvid := map[uint32]uint32{} // of a switch without tables of VLANs
-		if failed := d.walkColumns(ctx, t, 0, unsignedColumn(mib.QPvid, pvid)); failed != nil || len(pvid) > 0 {
+		if failed := d.walkColumns(ctx, t, 0, unsignedColumn(mib.QPvid, pvid)); failed != nil ||
+			len(pvid) > 0 {
 			return nil, pvid, deviceFault(sw, failed)
 		}
 	}
@@ -214,6 +261,11 @@ func (d *Driver) PortVLANs(ctx context.Context, sw *switchdriver.Switch) ([]*swi
 // toVLAN is a row in the form of the contract.
 func (t *vlanTable) toVLAN(v mib.VID) *switchdriver.VLAN {
 	egress, untagged := t.memberPorts(v)
-	return &switchdriver.VLAN{VlanId: v, Name: t.rows[v].name, EgressPorts: egress.Sorted(),
-		UntaggedPorts: untagged.Sorted(), Dynamic: !t.rows[v].static}
+	return &switchdriver.VLAN{
+		VlanId:        v,
+		Name:          t.rows[v].name,
+		EgressPorts:   egress.Sorted(),
+		UntaggedPorts: untagged.Sorted(),
+		Dynamic:       !t.rows[v].static,
+	}
 }

@@ -13,7 +13,12 @@ import (
 // WriteVLAN makes a VLAN, or changes the ports of one, and returns it as read back.
 // The untagged ports get its id as PVID and leave the VLAN they were untagged in.
 // On failure what was done is taken back.
-func (d *Driver) WriteVLAN(ctx context.Context, sw *switchdriver.Switch, v *switchdriver.VLAN, create, setPorts bool) (*switchdriver.VLAN, error) {
+func (d *Driver) WriteVLAN(
+	ctx context.Context,
+	sw *switchdriver.Switch,
+	v *switchdriver.VLAN,
+	create, setPorts bool,
+) (*switchdriver.VLAN, error) {
 	return d.WriteVLANBy(ctx, sw, v, create, setPorts, Way{})
 }
 
@@ -24,9 +29,22 @@ type Way struct {
 }
 
 // WriteVLANBy is WriteVLAN in a described way.
-func (d *Driver) WriteVLANBy(ctx context.Context, sw *switchdriver.Switch, v *switchdriver.VLAN, create, setPorts bool, way Way) (*switchdriver.VLAN, error) {
-	c := change{vid: v.GetVlanId(), create: create, name: v.GetName(), setPorts: setPorts, listSize: way.ListOctets,
-		egress: mib.PortsOf(v.GetEgressPorts()...), untagged: mib.PortsOf(v.GetUntaggedPorts()...)}
+func (d *Driver) WriteVLANBy(
+	ctx context.Context,
+	sw *switchdriver.Switch,
+	v *switchdriver.VLAN,
+	create, setPorts bool,
+	way Way,
+) (*switchdriver.VLAN, error) {
+	c := change{
+		vid:      v.GetVlanId(),
+		create:   create,
+		name:     v.GetName(),
+		setPorts: setPorts,
+		listSize: way.ListOctets,
+		egress:   mib.PortsOf(v.GetEgressPorts()...),
+		untagged: mib.PortsOf(v.GetUntaggedPorts()...),
+	}
 	c.egress = c.egress.Union(c.untagged)
 	after, err := d.changeVLAN(ctx, sw, c, way.Sequence)
 	if err != nil {
@@ -37,12 +55,20 @@ func (d *Driver) WriteVLANBy(ctx context.Context, sw *switchdriver.Switch, v *sw
 
 // DeleteVLAN removes a VLAN. Ports whose untagged VLAN it was go back to VLAN 1.
 func (d *Driver) DeleteVLAN(ctx context.Context, sw *switchdriver.Switch, vlanID uint32) error {
-	_, err := d.changeVLAN(ctx, sw, change{vid: vlanID, remove: true}, nil)
+	_, err := d.changeVLAN(ctx, sw, change{
+		vid:    vlanID,
+		remove: true,
+	}, nil)
 	return err
 }
 
 // changeVLAN reads, checks, plans, sends and reads back; it returns what it has read then.
-func (d *Driver) changeVLAN(ctx context.Context, sw *switchdriver.Switch, c change, only Sequence) (after *vlanTable, err error) {
+func (d *Driver) changeVLAN(
+	ctx context.Context,
+	sw *switchdriver.Switch,
+	c change,
+	only Sequence,
+) (after *vlanTable, err error) {
 	r, w, err := readWriteTargets(sw)
 	if err != nil {
 		return nil, err
@@ -121,13 +147,36 @@ func checkChange(sw *switchdriver.Switch, t *vlanTable, c change) error {
 	r := t.rows[c.vid]
 	switch {
 	case c.create && r != nil && r.static:
-		return fault.At(fault.Exists, pathVLAN, "VLAN %d exists on switch %s", c.vid, switchdriver.Label(sw))
+		return fault.At(
+			fault.Exists,
+			pathVLAN,
+			"VLAN %d exists on switch %s",
+			c.vid,
+			switchdriver.Label(sw),
+		)
 	case !c.create && r == nil:
-		return fault.At(fault.NotFound, pathVLAN, "switch %s has no VLAN %d", switchdriver.Label(sw), c.vid)
+		return fault.At(
+			fault.NotFound,
+			pathVLAN,
+			"switch %s has no VLAN %d",
+			switchdriver.Label(sw),
+			c.vid,
+		)
 	case !c.create && !r.static:
-		return fault.At(fault.NotFound, pathVLAN, "VLAN %d of switch %s was learned, not configured; it cannot be changed", c.vid, switchdriver.Label(sw))
+		return fault.At(
+			fault.NotFound,
+			pathVLAN,
+			"VLAN %d of switch %s was learned, not configured; it cannot be changed",
+			c.vid,
+			switchdriver.Label(sw),
+		)
 	case c.remove && c.vid == defaultVLAN:
-		return fault.At(fault.Invalid, pathVLAN, "VLAN %d is the default VLAN and cannot be removed", c.vid)
+		return fault.At(
+			fault.Invalid,
+			pathVLAN,
+			"VLAN %d is the default VLAN and cannot be removed",
+			c.vid,
+		)
 	}
 	egress, _ := t.configuredPorts(c.vid)
 	if !t.form.Writable() && (c.setPorts || c.remove && len(egress) > 0) {
@@ -137,7 +186,11 @@ func checkChange(sw *switchdriver.Switch, t *vlanTable, c change) error {
 		return nil
 	}
 	if t.known == nil {
-		return fault.Device(fault.Unsupported, "switch %s does not report its ports (dot1dBasePortTable), so no port can be set", switchdriver.Label(sw))
+		return fault.Device(
+			fault.Unsupported,
+			"switch %s does not report its ports (dot1dBasePortTable), so no port can be set",
+			switchdriver.Label(sw),
+		)
 	}
 	var l fault.List
 	for _, p := range c.egress.Sorted() {
@@ -146,7 +199,16 @@ func checkChange(sw *switchdriver.Switch, t *vlanTable, c change) error {
 			path = PathUntagged
 		}
 		if !t.known[p] {
-			l = append(l, fault.At(fault.Invalid, path, "switch %s has no port %d", switchdriver.Label(sw), p))
+			l = append(
+				l,
+				fault.At(
+					fault.Invalid,
+					path,
+					"switch %s has no port %d",
+					switchdriver.Label(sw),
+					p,
+				),
+			)
 		}
 	}
 	return l.Err()

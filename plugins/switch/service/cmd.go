@@ -10,7 +10,9 @@ import (
 const hostKeysCommand = "switch:hostkeys"
 
 // Commands describes the shell commands.
-func Commands() []commands.Command { return (&Service{}).commandTable() }
+func Commands() []commands.Command {
+	return (&Service{}).commandTable()
+}
 
 // commandTable returns the shell commands; those of the zero Service describe them only.
 func (s *Service) commandTable() []commands.Command {

@@ -14,18 +14,40 @@ import (
 // cmdChanges shows the operations that were interrupted, and those that are not ended.
 func (s *Service) cmdChanges() commands.Command {
 	return commands.Command{
-		Name: "switch:changes", Summary: "Show changes that were interrupted, and what became of them", Safe: true,
+		Name:    "switch:changes",
+		Summary: "Show changes that were interrupted, and what became of them",
+		Safe:    true,
 		Help: "A change of a switch that is cut short, by a crash perhaps, is found again in the datastore: it turns out to\n" +
 			"be whole, or what was done of it is taken back (undone), or it is left because somebody else has changed\n" +
 			"the same since or the switch refuses. One that waits is repaired as soon as the switch answers, at the\n" +
 			"latest before its next change. Changes that are being made now are shown as queued or sent.",
-		Run: func(_ context.Context, in *commands.Invocation) error { return in.Emit(s.changeTable(), nil) },
+		Run: func(_ context.Context, in *commands.Invocation) error {
+			return in.Emit(s.changeTable(), nil)
+		},
 	}
 }
 
 func (s *Service) changeTable() commands.Table {
-	t := commands.Table{Empty: "No change was interrupted.", Columns: []commands.Column{{Title: "Operation", Key: "operation"}, {Title: "Begun", Key: "begun"},
-		{Title: "By", Key: "by"}, {Title: "Switch", Key: "switch"}, {Title: "Change", Key: "change"}, {Title: "Outcome", Key: "outcome"}, {Title: "Detail", Key: "detail", Max: 80}}}
+	t := commands.Table{
+		Empty: "No change was interrupted.",
+		Columns: []commands.Column{{
+			Title: "Operation",
+			Key:   "operation",
+		}, {Title: "Begun", Key: "begun"},
+			{
+				Title: "By",
+				Key:   "by",
+			}, {
+				Title: "Switch",
+				Key:   "switch",
+			}, {
+				Title: "Change",
+				Key:   "change",
+			}, {
+				Title: "Outcome",
+				Key:   "outcome",
+			}, {Title: "Detail", Key: "detail", Max: 80}},
+	}
 	for _, r := range s.writer.List() {
 		outcome := string(r.Outcome)
 		switch {
@@ -41,13 +63,22 @@ func (s *Service) changeTable() commands.Table {
 
 func (s *Service) cmdSDN() commands.Command {
 	return commands.Command{
-		Name: "switch:sdn", Summary: "Show or apply the settings that SDN needs on switches",
+		Name:    "switch:sdn",
+		Summary: "Show or apply the settings that SDN needs on switches",
 		Help: "Without options shows what was done last. --dry-run shows what would be done, --apply does it: at one\n" +
 			"switch, or at all of the list. What is to be switched off is set under sdn in etc/switch.yaml.\n\n" +
 			"Example: switch:sdn --dry-run 90:94:e4:23:13:e0",
 		Arguments: s.switchArg(false),
-		Options: []commands.Option{{Name: "apply", Help: "do it", Type: commands.Bool},
-			{Name: "dry-run", Help: "only show what would be done", Type: commands.Bool}},
+		Options: []commands.Option{{
+			Name: "apply",
+			Help: "do it",
+			Type: commands.Bool,
+		},
+			{
+				Name: "dry-run",
+				Help: "only show what would be done",
+				Type: commands.Bool,
+			}},
 		Run: s.runSDN,
 	}
 }
@@ -56,7 +87,10 @@ func (s *Service) runSDN(ctx context.Context, in *commands.Invocation) error {
 	reports := s.sdn.Reports()
 	if in.Flag("apply") || in.Flag("dry-run") {
 		if !s.set.SDN.Any() {
-			return fault.New(fault.Invalid, "nothing is configured to be disabled: see sdn in etc/switch.yaml")
+			return fault.New(
+				fault.Invalid,
+				"nothing is configured to be disabled: see sdn in etc/switch.yaml",
+			)
 		}
 		switches := s.inventory.All()
 		if arg := in.Arg("switch"); arg != "" {
@@ -69,7 +103,11 @@ func (s *Service) runSDN(ctx context.Context, in *commands.Invocation) error {
 		reports = nil
 		for i, sw := range switches {
 			if in.Terminal != nil {
-				in.Progress(commands.Progress{Text: "settings for SDN", Done: int64(i), Total: int64(len(switches))})
+				in.Progress(commands.Progress{
+					Text:  "settings for SDN",
+					Done:  int64(i),
+					Total: int64(len(switches)),
+				})
 			}
 			reports = append(reports, s.sdn.Apply(ctx, sw, !in.Flag("apply")))
 		}
@@ -81,8 +119,20 @@ func (s *Service) runSDN(ctx context.Context, in *commands.Invocation) error {
 }
 
 func sdnTable(reports []driver.SDNReport) commands.Table {
-	t := commands.Table{Empty: "No switch has been given the settings.", Columns: []commands.Column{{Title: "Switch", Key: "switch"},
-		{Title: "At", Key: "at"}, {Title: "Dry run", Key: "dry-run"}, {Title: "Report", Key: "report"}}}
+	t := commands.Table{
+		Empty: "No switch has been given the settings.",
+		Columns: []commands.Column{{
+			Title: "Switch",
+			Key:   "switch",
+		},
+			{
+				Title: "At",
+				Key:   "at",
+			}, {
+				Title: "Dry run",
+				Key:   "dry-run",
+			}, {Title: "Report", Key: "report"}},
+	}
 	for _, r := range reports {
 		lines := r.Lines
 		if r.Failure != "" {

@@ -23,8 +23,22 @@ const every = 2 * time.Second
 // dailyCommand makes the command of an RPC that reads: it shows as JSON what the RPC answers, and with -w again and again.
 func dailyCommand[In any, Out shown](name, summary, help string, args []commands.Argument, opts []commands.Option,
 	read func(*commands.Invocation) (In, error), answer func(context.Context, In) (Out, error)) commands.Command {
-	opts = append(opts, commands.Option{Name: "watch", Short: "w", Type: commands.Bool, Help: "show it again every 2 s until Ctrl-C"})
-	return commands.Command{Name: name, Summary: summary, Help: help, Arguments: args, Options: opts, Safe: true,
+	opts = append(
+		opts,
+		commands.Option{
+			Name:  "watch",
+			Short: "w",
+			Type:  commands.Bool,
+			Help:  "show it again every 2 s until Ctrl-C",
+		},
+	)
+	return commands.Command{
+		Name:      name,
+		Summary:   summary,
+		Help:      help,
+		Arguments: args,
+		Options:   opts,
+		Safe:      true,
 		Run: func(ctx context.Context, in *commands.Invocation) error {
 			asked, err := read(in)
 			if err != nil {
@@ -53,24 +67,43 @@ func dailyCommand[In any, Out shown](name, summary, help string, args []commands
 				host.Pause(ctx, every)
 			}
 			return nil
-		}}
+		},
+	}
 }
 
 func (s *Service) portOption() commands.Option {
-	return commands.Option{Name: "port", Short: "p", Help: "only this port: name or number", Complete: s.completePort}
+	return commands.Option{
+		Name:     "port",
+		Short:    "p",
+		Help:     "only this port: name or number",
+		Complete: s.completePort,
+	}
 }
 
 func vlanOption() commands.Option {
-	return commands.Option{Name: "vlan", Type: commands.Int, Help: "only this VLAN"}
+	return commands.Option{
+		Name: "vlan",
+		Type: commands.Int,
+		Help: "only this VLAN",
+	}
 }
 
 func macOption() commands.Option {
-	return commands.Option{Name: "mac", Help: "only this MAC address"}
+	return commands.Option{
+		Name: "mac",
+		Help: "only this MAC address",
+	}
 }
 
 // limitOption bounds what a table shows; a table is never cut without a word.
 func limitOption() commands.Option {
-	return commands.Option{Name: "last", Short: "n", Type: commands.Int, Default: "1000", Help: "entries at most; 0 = all"}
+	return commands.Option{
+		Name:    "last",
+		Short:   "n",
+		Type:    commands.Int,
+		Default: "1000",
+		Help:    "entries at most; 0 = all",
+	}
 }
 
 func vlanID(text string) (uint32, error) {
@@ -79,7 +112,12 @@ func vlanID(text string) (uint32, error) {
 	}
 	n, err := strconv.ParseUint(text, 10, 16)
 	if err != nil || n < 1 || n > 4094 {
-		return 0, fault.At(fault.Invalid, "vlan", "%.20q is not a VLAN; write a number from 1 to 4094", text)
+		return 0, fault.At(
+			fault.Invalid,
+			"vlan",
+			"%.20q is not a VLAN; write a number from 1 to 4094",
+			text,
+		)
 	}
 	return uint32(n), nil
 }
@@ -104,24 +142,48 @@ func (s *Service) dailyCommands() []commands.Command {
 			return vlanIDIn{VLAN: id}, err
 		}, s.vlanMismatches),
 		dailyCommand("switch:search", "Search the switches for a part of a name, address or description", "Shows what is known of switches, ports, neighbours and learned addresses, without asking the switches. Case does\n"+
-			"not count; of a MAC address any digits in a row.\n\nExample: switch:search 00:1b", []commands.Argument{{Name: "text", Help: "part of what is searched for", Required: true}}, nil,
-			func(in *commands.Invocation) (searchIn, error) { return searchIn{Text: in.Arg("text")}, nil }, s.search),
+			"not count; of a MAC address any digits in a row.\n\nExample: switch:search 00:1b", []commands.Argument{{
+			Name:     "text",
+			Help:     "part of what is searched for",
+			Required: true,
+		}}, nil,
+			func(in *commands.Invocation) (searchIn, error) {
+				return searchIn{Text: in.Arg("text")}, nil
+			}, s.search),
 		dailyCommand("switch:counters", "Show rates and errors of the ports of a switch", "Bits a second and errors of the last two readings, of which the last is made now.\n\nExample: switch:counters sw1 -w",
 			s.switchArg(true), []commands.Option{s.portOption()}, which, switchHandler(s, s.counterLines)),
-		dailyCommand("switch:stp", "Show the spanning tree of a switch", "State and root of each port, read now.\n\nExample: switch:stp sw1", s.switchArg(true), nil, which, switchHandler(s, s.stpLines)),
+		dailyCommand(
+			"switch:stp",
+			"Show the spanning tree of a switch",
+			"State and root of each port, read now.\n\nExample: switch:stp sw1",
+			s.switchArg(true),
+			nil,
+			which,
+			switchHandler(s, s.stpLines),
+		),
 		dailyCommand("switch:neighbors", "Show who is attached to the switches", "The edges of the topology at the ports of a switch, or of all, and the neighbours that were not placed, with the reason.\n"+
 			"Shows what is known; switch:TopoDiscover asks the switches again.\n\nExample: switch:neighbors | grep false", s.switchArg(false), nil, which, s.neighborLines),
 		dailyCommand("switch:find", "Find where a MAC address, an IP address or a name is", "Asks all switches at the same time. How it is known:\n"+
 			"  device    it is this switch, or a port of it\n  neighbor  the device at this port says so by LLDP or CDP\n"+
 			"  edge      learned at a port that leads to no other switch: it is there\n  known     not learned now, seen there before\n"+
 			"  link      learned at a port that leads to another switch: it is beyond\n\nExample: switch:find 02:00:00:00:01:1f",
-			[]commands.Argument{{Name: "address", Help: "MAC address, IP address, or name of a switch or neighbour", Required: true, Complete: s.completeSwitch}}, nil,
-			func(in *commands.Invocation) (findIn, error) { return findIn{in.Arg("address")}, nil }, s.findAddress),
+			[]commands.Argument{{
+				Name:     "address",
+				Help:     "MAC address, IP address, or name of a switch or neighbour",
+				Required: true,
+				Complete: s.completeSwitch,
+			}}, nil,
+			func(in *commands.Invocation) (findIn, error) {
+				return findIn{in.Arg("address")}, nil
+			}, s.findAddress),
 		dailyCommand("switch:history", "Show the last changes of the network", "One line a change, the newest first: nodes and cables that came or went, switches that fell silent or answer\n"+
 			"again, ports that went up or down, addresses that moved, and what made the switches be read: a command, the\ninterval, a new list, or a trap. The last 1000 are kept, on whichever node they were noticed.\n\n"+
 			"Example: switch:history sw1 --last 0 | grep removed", s.switchArg(false), []commands.Option{lastOption()}, func(in *commands.Invocation) (historyIn, error) {
 			most, err := parseLastOption(in)
-			return historyIn{Switch: in.Arg("switch"), Limit: most}, err
+			return historyIn{
+				Switch: in.Arg("switch"),
+				Limit:  most,
+			}, err
 		}, s.historyLines),
 		s.cmdFDB(), s.cmdARP(), s.cmdVLANChange("switch:vlan-add", true), s.cmdVLANChange("switch:vlan-set", false), s.cmdVLANDel(),
 		s.cmdPort(), s.cmdPortSet(), s.cmdPortBounce(),
@@ -129,16 +191,25 @@ func (s *Service) dailyCommands() []commands.Command {
 }
 
 func (s *Service) cmdFDB() commands.Command {
-	c := commands.Command{Name: "switch:fdb", Summary: "Show the forwarding table of a switch", Safe: true,
+	c := commands.Command{
+		Name:    "switch:fdb",
+		Summary: "Show the forwarding table of a switch",
+		Safe:    true,
 		Help: "Read now, with the names of the ports. A table of any length can be shown: --last 0 shows all of it.\n\n" +
-			"Example: switch:fdb sw1 --vlan 100 --port 1/24", Arguments: s.switchArg(true),
-		Options: []commands.Option{s.portOption(), vlanOption(), macOption(), limitOption()}}
+			"Example: switch:fdb sw1 --vlan 100 --port 1/24",
+		Arguments: s.switchArg(true),
+		Options:   []commands.Option{s.portOption(), vlanOption(), macOption(), limitOption()},
+	}
 	c.Run = func(ctx context.Context, in *commands.Invocation) error {
 		id, err := vlanID(in.Option("vlan"))
 		if err != nil {
 			return err
 		}
-		asked := fdbLinesIn{whichIn: whichIn{in.Arg("switch"), in.Option("port")}, VLAN: id, MAC: in.Option("mac")}
+		asked := fdbLinesIn{
+			whichIn: whichIn{in.Arg("switch"), in.Option("port")},
+			VLAN:    id,
+			MAC:     in.Option("mac"),
+		}
 		return showPaged(ctx, in, func(ctx context.Context, p pageIn) (*page[fdbLine], error) {
 			asked.pageIn = p
 			return switchHandler(s, s.fdbLines)(ctx, asked)
@@ -148,11 +219,19 @@ func (s *Service) cmdFDB() commands.Command {
 }
 
 func (s *Service) cmdARP() commands.Command {
-	c := commands.Command{Name: "switch:arp", Summary: "Show the ARP table of a switch", Safe: true,
-		Help: "Read now. A table of any length can be shown: --last 0 shows all of it.\n\nExample: switch:arp sw1", Arguments: s.switchArg(true),
-		Options: []commands.Option{macOption(), limitOption()}}
+	c := commands.Command{
+		Name:      "switch:arp",
+		Summary:   "Show the ARP table of a switch",
+		Safe:      true,
+		Help:      "Read now. A table of any length can be shown: --last 0 shows all of it.\n\nExample: switch:arp sw1",
+		Arguments: s.switchArg(true),
+		Options:   []commands.Option{macOption(), limitOption()},
+	}
 	c.Run = func(ctx context.Context, in *commands.Invocation) error {
-		asked := arpLinesIn{whichIn: whichIn{Switch: in.Arg("switch")}, MAC: in.Option("mac")}
+		asked := arpLinesIn{
+			whichIn: whichIn{Switch: in.Arg("switch")},
+			MAC:     in.Option("mac"),
+		}
 		return showPaged(ctx, in, func(ctx context.Context, p pageIn) (*page[arpLine], error) {
 			asked.pageIn = p
 			return switchHandler(s, s.arpLines)(ctx, asked)
@@ -192,7 +271,10 @@ func showPaged[T line](ctx context.Context, in *commands.Invocation,
 			if in.Format == "json" {
 				_, err = io.WriteString(in.Stdout, "]\n")
 			} else if out.Next != "" {
-				_, err = io.WriteString(in.Stderr, "There are more entries; --last 0 shows all, --vlan, --port and --mac choose.\n")
+				_, err = io.WriteString(
+					in.Stderr,
+					"There are more entries; --last 0 shows all, --vlan, --port and --mac choose.\n",
+				)
 			}
 			return err
 		}
@@ -242,13 +324,40 @@ func (s *Service) cmdVLANChange(name string, create bool) commands.Command {
 		summary, help = "Make a VLAN with its ports", "The VLAN is made whole or not at all."
 	}
 	ports := "names or numbers, or ranges of numbers, separated by commas"
-	c := commands.Command{Name: name, Summary: summary, Help: help + " It is read back before this is called done. Untagged ports get the VLAN as\nPVID and leave the one they were untagged in.\n\n" +
-		"Example: " + name + " sw1 100 --tagged 1-2,uplink --untagged 5",
-		Arguments: append(s.switchArg(true), commands.Argument{Name: "vlan", Help: "1 to 4094", Required: true}),
-		Options: []commands.Option{{Name: "tagged", Short: "t", Help: ports, Complete: s.completePorts},
-			{Name: "untagged", Short: "u", Help: ports, Complete: s.completePorts}}}
+	c := commands.Command{
+		Name:    name,
+		Summary: summary,
+		Help: help + " It is read back before this is called done. Untagged ports get the VLAN as\nPVID and leave the one they were untagged in.\n\n" +
+			"Example: " + name + " sw1 100 --tagged 1-2,uplink --untagged 5",
+		Arguments: append(
+			s.switchArg(true),
+			commands.Argument{
+				Name:     "vlan",
+				Help:     "1 to 4094",
+				Required: true,
+			},
+		),
+		Options: []commands.Option{{
+			Name:     "tagged",
+			Short:    "t",
+			Help:     ports,
+			Complete: s.completePorts,
+		},
+			{
+				Name:     "untagged",
+				Short:    "u",
+				Help:     ports,
+				Complete: s.completePorts,
+			}},
+	}
 	if create {
-		c.Options = append(c.Options, commands.Option{Name: "name", Help: "of the VLAN, up to 32 characters"})
+		c.Options = append(
+			c.Options,
+			commands.Option{
+				Name: "name",
+				Help: "of the VLAN, up to 32 characters",
+			},
+		)
 	}
 	change := s.changeVLAN(create)
 	c.Run = func(ctx context.Context, in *commands.Invocation) error {
@@ -259,7 +368,10 @@ func (s *Service) cmdVLANChange(name string, create bool) commands.Command {
 		if len(in.Option("name")) > 32 {
 			return fault.At(fault.Invalid, "name", "a VLAN's name has up to 32 characters")
 		}
-		out, err := change(ctx, vlanByName{vlanIDIn{in.Arg("switch"), id}, in.Option("name"), strings.Split(in.Option("tagged"), ","), strings.Split(in.Option("untagged"), ",")})
+		out, err := change(
+			ctx,
+			vlanByName{vlanIDIn{in.Arg("switch"), id}, in.Option("name"), strings.Split(in.Option("tagged"), ","), strings.Split(in.Option("untagged"), ",")},
+		)
 		return doneVLAN(in, "is written", id, out, err)
 	}
 	return c
@@ -275,14 +387,28 @@ func doneVLAN(in *commands.Invocation, what string, id uint32, out *done, err er
 }
 
 func (s *Service) cmdVLANDel() commands.Command {
-	return commands.Command{Name: "switch:vlan-del", Summary: "Remove a VLAN", Help: "Ports that are in no other VLAN go back to VLAN 1.\n\nExample: switch:vlan-del sw1 100",
-		Arguments: append(s.switchArg(true), commands.Argument{Name: "vlan", Help: "2 to 4094", Required: true}),
+	return commands.Command{
+		Name:    "switch:vlan-del",
+		Summary: "Remove a VLAN",
+		Help:    "Ports that are in no other VLAN go back to VLAN 1.\n\nExample: switch:vlan-del sw1 100",
+		Arguments: append(
+			s.switchArg(true),
+			commands.Argument{
+				Name:     "vlan",
+				Help:     "2 to 4094",
+				Required: true,
+			},
+		),
 		Run: func(ctx context.Context, in *commands.Invocation) error {
 			id, err := vlanID(in.Arg("vlan"))
 			if err != nil {
 				return err
 			}
-			out, err := switchHandler(s, s.dropVLAN)(ctx, vlanByName{vlanIDIn: vlanIDIn{in.Arg("switch"), id}})
+			out, err := switchHandler(s, s.dropVLAN)(
+				ctx,
+				vlanByName{vlanIDIn: vlanIDIn{in.Arg("switch"), id}},
+			)
 			return doneVLAN(in, "is removed", id, out, err)
-		}}
+		},
+	}
 }

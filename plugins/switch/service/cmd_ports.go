@@ -21,7 +21,12 @@ func (s *Service) cmdPort() commands.Command {
 
 // portArgs are the arguments of a command that changes a port.
 func (s *Service) portArgs() []commands.Argument {
-	port := commands.Argument{Name: "port", Help: "name or number", Required: true, Complete: s.completePort}
+	port := commands.Argument{
+		Name:     "port",
+		Help:     "name or number",
+		Required: true,
+		Complete: s.completePort,
+	}
 	return append(s.switchArg(true), port)
 }
 
@@ -31,21 +36,37 @@ func forceOption() commands.Option {
 }
 
 func (s *Service) cmdPortSet() commands.Command {
-	c := commands.Command{Name: "switch:port-set", Summary: "Change the settings of a port",
+	c := commands.Command{
+		Name:    "switch:port-set",
+		Summary: "Change the settings of a port",
 		Help: "What is not named stays. The change is made whole or not at all, and is read back before this is called done.\n" +
 			"A port on which more depends is not switched off without --force.\n\n" +
 			"Example: switch:port-set sw1 1/7 --description \"printer, room 3\" --state up\n         switch:port-set sw1 1/7 --power off",
 		Arguments: s.portArgs(),
 		Options: []commands.Option{
 			{Name: "state", Help: "up or down"},
-			{Name: "description", Help: "up to 64 characters; \"\" removes it"},
-			{Name: "power", Help: "power over Ethernet: on or off"},
-			{Name: "power-priority", Help: "critical, high or low"},
-			{Name: "power-limit", Type: commands.Int, Help: "in milliwatts"},
+			{
+				Name: "description",
+				Help: "up to 64 characters; \"\" removes it",
+			},
+			{
+				Name: "power",
+				Help: "power over Ethernet: on or off",
+			},
+			{
+				Name: "power-priority",
+				Help: "critical, high or low",
+			},
+			{
+				Name: "power-limit",
+				Type: commands.Int,
+				Help: "in milliwatts",
+			},
 			{Name: "speed", Help: "in Mbit/s, or auto"},
 			{Name: "duplex", Help: "half, full or auto"},
 			forceOption(),
-		}}
+		},
+	}
 	change := switchHandler(s, s.setPort)
 	c.Run = func(ctx context.Context, in *commands.Invocation) error {
 		asked, err := readPortChange(in)
@@ -60,7 +81,10 @@ func (s *Service) cmdPortSet() commands.Command {
 
 // readPortChange reads the options of switch:port-set.
 func readPortChange(in *commands.Invocation) (out portChangeIn, err error) {
-	out = portChangeIn{whichIn: whichIn{in.Arg("switch"), in.Arg("port")}, Force: in.Flag("force")}
+	out = portChangeIn{
+		whichIn: whichIn{in.Arg("switch"), in.Arg("port")},
+		Force:   in.Flag("force"),
+	}
 	var l fault.List
 	word := func(name string, words ...string) string {
 		text := in.Option(name)
@@ -101,20 +125,36 @@ func readPortChange(in *commands.Invocation) (out portChangeIn, err error) {
 }
 
 func (s *Service) cmdPortBounce() commands.Command {
-	c := commands.Command{Name: "switch:port-bounce", Summary: "Switch a port off and on again",
+	c := commands.Command{
+		Name:    "switch:port-bounce",
+		Summary: "Switch a port off and on again",
 		Help: "The port is always switched on again, also if the controller is killed in between. A port that is off already, and one\n" +
 			"on which more depends, is refused.\n\nExample: switch:port-bounce sw1 1/7\n         switch:port-bounce sw1 1/7 --power --pause 10s",
 		Arguments: s.portArgs(),
 		Options: []commands.Option{
-			{Name: "power", Type: commands.Bool, Help: "the power over Ethernet instead of the link"},
-			{Name: "pause", Default: bouncePause.String(), Help: "time for which it is off, 100ms to 1m"},
+			{
+				Name: "power",
+				Type: commands.Bool,
+				Help: "the power over Ethernet instead of the link",
+			},
+			{
+				Name:    "pause",
+				Default: bouncePause.String(),
+				Help:    "time for which it is off, 100ms to 1m",
+			},
 			forceOption(),
-		}}
+		},
+	}
 	change := switchHandler(s, s.bouncePort)
 	c.Run = func(ctx context.Context, in *commands.Invocation) error {
 		pause, err := time.ParseDuration(in.Option("pause"))
 		if err != nil || pause < time.Millisecond || pause > time.Hour {
-			return fault.At(fault.Invalid, "pause", "%.20q is not a time; write 3s", in.Option("pause"))
+			return fault.At(
+				fault.Invalid,
+				"pause",
+				"%.20q is not a time; write 3s",
+				in.Option("pause"),
+			)
 		}
 		asked := bounceIn{whichIn{in.Arg("switch"), in.Arg("port")}, in.Flag("power"), uint32(pause.Milliseconds()), in.Flag("force")}
 		out, err := change(ctx, asked)

@@ -13,12 +13,26 @@ import (
 	"ctl.internal/sdk/operations"
 )
 
-func (s *Service) cmdTopoDiscover(name string, scope discovery.Scope, summary, help string) commands.Command {
-	return commands.Command{Name: name, Summary: summary, Help: help,
-		Run: func(ctx context.Context, in *commands.Invocation) error { return s.runDiscover(ctx, in, scope) }}
+func (s *Service) cmdTopoDiscover(
+	name string,
+	scope discovery.Scope,
+	summary, help string,
+) commands.Command {
+	return commands.Command{
+		Name:    name,
+		Summary: summary,
+		Help:    help,
+		Run: func(ctx context.Context, in *commands.Invocation) error {
+			return s.runDiscover(ctx, in, scope)
+		},
+	}
 }
 
-func (s *Service) runDiscover(ctx context.Context, in *commands.Invocation, scope discovery.Scope) error {
+func (s *Service) runDiscover(
+	ctx context.Context,
+	in *commands.Invocation,
+	scope discovery.Scope,
+) error {
 	if len(s.inventory.All()) == 0 {
 		return fault.New(fault.NotFound, "the switch list is empty; load one with switch:ReadDB")
 	}
@@ -34,7 +48,11 @@ func (s *Service) runDiscover(ctx context.Context, in *commands.Invocation, scop
 	}
 	for {
 		sum, err := s.runDiscovery(ctx, scope, func(done, total int) {
-			progress(commands.Progress{Text: "asking switches", Done: int64(done), Total: int64(total)})
+			progress(commands.Progress{
+				Text:  "asking switches",
+				Done:  int64(done),
+				Total: int64(total),
+			})
 		})
 		switch {
 		case err == nil:
@@ -77,7 +95,9 @@ func summaryText(s discovery.Summary) string {
 // cmdEdges shows each cable once: of the two directions the one whose tail is smaller.
 func (s *Service) cmdEdges() commands.Command {
 	return commands.Command{
-		Name: "switch:edges", Summary: "Show the edges found by the last discovery", Safe: true,
+		Name:    "switch:edges",
+		Summary: "Show the edges found by the last discovery",
+		Safe:    true,
 		Help: "One line a cable. Confirmed: both ends reported it. Source: what reported it; stp and fdb are inferred, for\n" +
 			"switches without LLDP and CDP, and less sure. A PR node is a device outside the switch list.\n" +
 			"Shows what is known; switch:TopoDiscover asks the switches again.",
@@ -97,11 +117,31 @@ func (s *Service) edgeLines(ctx context.Context, _ operations.None) (*rows, erro
 		return nil, err
 	}
 	names := n.Names()
-	t := commands.Table{Empty: "No edges", Columns: []commands.Column{
-		{Title: "Node", Key: "node"}, {Title: "Name", Key: "name", Max: 24}, {Title: "Port", Key: "port", Right: true},
-		{Title: "Peer", Key: "peer"}, {Title: "Name", Key: "peer-name", Max: 24}, {Title: "Port", Key: "peer-port", Right: true},
-		{Title: "Confirmed", Key: "confirmed"}, {Title: "Source", Key: "source"},
-		{Title: "Age", Key: "age-seconds", Right: true}}}
+	t := commands.Table{
+		Empty: "No edges",
+		Columns: []commands.Column{
+			{
+				Title: "Node",
+				Key:   "node",
+			}, {
+				Title: "Name",
+				Key:   "name",
+				Max:   24,
+			}, {Title: "Port", Key: "port", Right: true},
+			{
+				Title: "Peer",
+				Key:   "peer",
+			}, {
+				Title: "Name",
+				Key:   "peer-name",
+				Max:   24,
+			}, {Title: "Port", Key: "peer-port", Right: true},
+			{
+				Title: "Confirmed",
+				Key:   "confirmed",
+			}, {Title: "Source", Key: "source"},
+			{Title: "Age", Key: "age-seconds", Right: true}},
+	}
 	both := map[[2]discovery.End]bool{}
 	for _, e := range n.Edges {
 		both[[2]discovery.End{e.Tail, e.Head}] = true

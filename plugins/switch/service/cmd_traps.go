@@ -16,12 +16,20 @@ import (
 const shownAtOnce = 20
 
 func lastOption() commands.Option {
-	return commands.Option{Name: "last", Short: "n", Type: commands.Int, Default: strconv.Itoa(shownAtOnce), Help: "how many to show; 0 = all that are remembered"}
+	return commands.Option{
+		Name:    "last",
+		Short:   "n",
+		Type:    commands.Int,
+		Default: strconv.Itoa(shownAtOnce),
+		Help:    "how many to show; 0 = all that are remembered",
+	}
 }
 
 func (s *Service) cmdTraps() commands.Command {
 	return commands.Command{
-		Name: "switch:traps", Summary: "Show the last SNMP traps and informs", Safe: true,
+		Name:    "switch:traps",
+		Summary: "Show the last SNMP traps and informs",
+		Safe:    true,
 		Help: "Shows where traps are received, how many came, and the last of them, the newest first. Only switches of\n" +
 			"the list are believed: the address must be listed and the community, or the version 3 user, must be that\n" +
 			"switch's. What others send is counted by address and nothing else happens.\n\n" +
@@ -96,8 +104,19 @@ func (s *Service) trapReport(_ context.Context, in limitIn) (*trapReport, error)
 		if in.Limit > 0 && i == in.Limit {
 			break
 		}
-		l := trapLine{Time: t.At, Address: t.From.String(), Version: t.Version, Inform: t.Inform, Kind: string(t.Kind), OID: t.OID,
-			IfIndex: t.IfIndex, Admin: t.Admin, Oper: t.Oper, UpTime: math.Round(t.UpTime.Seconds()*100) / 100, text: t.Summary()}
+		l := trapLine{
+			Time:    t.At,
+			Address: t.From.String(),
+			Version: t.Version,
+			Inform:  t.Inform,
+			Kind:    string(t.Kind),
+			OID:     t.OID,
+			IfIndex: t.IfIndex,
+			Admin:   t.Admin,
+			Oper:    t.Oper,
+			UpTime:  math.Round(t.UpTime.Seconds()*100) / 100,
+			text:    t.Summary(),
+		}
 		if t.Node != 0 {
 			l.Node, l.MAC = strconv.FormatUint(uint64(t.Node), 10), t.Node.String()
 		}
@@ -108,8 +127,20 @@ func (s *Service) trapReport(_ context.Context, in limitIn) (*trapReport, error)
 
 // showReport is the report for people.
 func (r *trapReport) showReport(in *commands.Invocation) error {
-	t := commands.Table{Empty: "No traps of listed switches yet.", Columns: []commands.Column{{Title: "Time", Key: "time"},
-		{Title: "Switch", Key: "switch"}, {Title: "From", Key: "from"}, {Title: "Version", Key: "version"}, {Title: "Trap", Key: "trap", Max: 48}}}
+	t := commands.Table{
+		Empty: "No traps of listed switches yet.",
+		Columns: []commands.Column{{Title: "Time", Key: "time"},
+			{
+				Title: "Switch",
+				Key:   "switch",
+			}, {
+				Title: "From",
+				Key:   "from",
+			}, {
+				Title: "Version",
+				Key:   "version",
+			}, {Title: "Trap", Key: "trap", Max: 48}},
+	}
 	for _, l := range r.Traps {
 		version := l.Version
 		if l.Inform {
@@ -120,7 +151,12 @@ func (r *trapReport) showReport(in *commands.Invocation) error {
 	if err := in.Emit(t, nil); err != nil {
 		return err
 	}
-	where := fmt.Sprintf("listening on udp %s of %s; counted %s ago", r.Listening, r.Source, ageOf(r.At))
+	where := fmt.Sprintf(
+		"listening on udp %s of %s; counted %s ago",
+		r.Listening,
+		r.Source,
+		ageOf(r.At),
+	)
 	switch {
 	case r.Error != "":
 		where = "not listening: " + r.Error
@@ -135,7 +171,12 @@ func (r *trapReport) showReport(in *commands.Invocation) error {
 			in.Printf("… and %d more unknown addresses\n", len(r.Unknown)-i)
 			break
 		}
-		in.Printf("unknown address %s: %d, last %s\n", s.Address, s.Count, s.Last.Format(time.DateTime))
+		in.Printf(
+			"unknown address %s: %d, last %s\n",
+			s.Address,
+			s.Count,
+			s.Last.Format(time.DateTime),
+		)
 	}
 	return nil
 }

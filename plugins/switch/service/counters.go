@@ -54,7 +54,12 @@ func (r *readings) readingOf(m mib.MAC) *reading {
 
 // readCounters reads the counters of a switch again, unless that was done just now. Readings that are more than most apart
 // make no rates.
-func (s *Service) readCounters(ctx context.Context, sw *switchdriver.Switch, o *discovery.Observation, most time.Duration) (list []portRate, was, now driver.Counters, err error) {
+func (s *Service) readCounters(
+	ctx context.Context,
+	sw *switchdriver.Switch,
+	o *discovery.Observation,
+	most time.Duration,
+) (list []portRate, was, now driver.Counters, err error) {
 	r := s.readings.readingOf(o.Node)
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -80,7 +85,11 @@ type counterLines struct {
 }
 
 // counterLines answers the rates of now. Where nothing was read before it reads twice.
-func (s *Service) counterLines(ctx context.Context, sw *switchdriver.Switch, in whichIn) (*counterLines, error) {
+func (s *Service) counterLines(
+	ctx context.Context,
+	sw *switchdriver.Switch,
+	in whichIn,
+) (*counterLines, error) {
 	o := s.survey.Observation(mib.MAC(sw.NodeId))
 	if o == nil {
 		var err error
@@ -101,14 +110,37 @@ func (s *Service) counterLines(ctx context.Context, sw *switchdriver.Switch, in 
 		return nil, err
 	}
 	if only != 0 {
-		list = slices.DeleteFunc(slices.Clone(list), func(r portRate) bool { return r.Number != only })
+		list = slices.DeleteFunc(slices.Clone(list), func(r portRate) bool {
+			return r.Number != only
+		})
 	}
 	return &counterLines{s.switchIdentity(o.Node), formatTime(now.At), math.Round(secondsBetween(was, now, maxRate)*1000) / 1000, list}, nil
 }
 
 func (o *counterLines) formatTable() string {
-	t := commands.Table{Empty: "The switch has no counters.", Columns: []commands.Column{{Title: "Port"}, {Title: "State"}, {Title: "Speed", Right: true}, {Title: "In bit/s", Right: true}, {Title: "Out bit/s", Right: true},
-		{Title: "In errors", Right: true}, {Title: "Out errors", Right: true}, {Title: "In dropped", Right: true}, {Title: "Out dropped", Right: true}, {Title: "New", Right: true}}}
+	t := commands.Table{
+		Empty: "The switch has no counters.",
+		Columns: []commands.Column{{Title: "Port"}, {Title: "State"}, {
+			Title: "Speed",
+			Right: true,
+		}, {
+			Title: "In bit/s",
+			Right: true,
+		}, {Title: "Out bit/s", Right: true},
+			{
+				Title: "In errors",
+				Right: true,
+			}, {
+				Title: "Out errors",
+				Right: true,
+			}, {
+				Title: "In dropped",
+				Right: true,
+			}, {
+				Title: "Out dropped",
+				Right: true,
+			}, {Title: "New", Right: true}},
+	}
 	number := func(n *uint64) string {
 		if n == nil {
 			return ""
@@ -169,7 +201,12 @@ func (s *Service) watchPorts(o *discovery.Observation, now driver.Counters) {
 	for _, p := range o.Ports {
 		c, ok := now.Interfaces[p.IfIndex]
 		if ok && p.Oper != 0 && statusText(c.Oper) != statusText(p.Oper) {
-			s.survey.Touch(discovery.Hint{Node: o.Node, IfIndex: p.IfIndex, Repeat: c.Oper == 1, Polled: true})
+			s.survey.Touch(discovery.Hint{
+				Node:    o.Node,
+				IfIndex: p.IfIndex,
+				Repeat:  c.Oper == 1,
+				Polled:  true,
+			})
 		}
 	}
 	r := s.readings.readingOf(o.Node)
@@ -203,7 +240,15 @@ func (s *Service) watchAlarms(o *discovery.Observation, list []portRate, t float
 		switch {
 		case listed[k.number]:
 		case a.active:
-			s.updateAlarm(r, o, portID{s.portNamesOf(o.Node).nameOfPort(k.number), k.number}, k.kind, nil, false, 1)
+			s.updateAlarm(
+				r,
+				o,
+				portID{s.portNamesOf(o.Node).nameOfPort(k.number), k.number},
+				k.kind,
+				nil,
+				false,
+				1,
+			)
 		default:
 			delete(r.alarmed, k)
 		}
@@ -237,7 +282,15 @@ const (
 )
 
 // updateAlarm takes the value of a reading, and publishes an alarm that begins or ends.
-func (s *Service) updateAlarm(r *reading, o *discovery.Observation, p portID, kind string, value *uint64, doubtful bool, limit uint64) {
+func (s *Service) updateAlarm(
+	r *reading,
+	o *discovery.Observation,
+	p portID,
+	kind string,
+	value *uint64,
+	doubtful bool,
+	limit uint64,
+) {
 	k := alarm{p.Number, kind}
 	before := r.alarmed[k]
 	after := before.nextState(value, doubtful, limit)
@@ -277,15 +330,30 @@ func portChanges(before, after *discovery.Network, cause discovery.Cause) (out [
 			if now == "down" {
 				kind = discovery.PortDown
 			}
-			out = append(out, discovery.Change{At: after.Built, Cause: string(cause), Kind: kind, Node: n.ID, Port: p.ID})
+			out = append(
+				out,
+				discovery.Change{
+					At:    after.Built,
+					Cause: string(cause),
+					Kind:  kind,
+					Node:  n.ID,
+					Port:  p.ID,
+				},
+			)
 		}
 	}
 	return out
 }
 
 func (s *Service) publishPort(c discovery.Change) {
-	state := map[discovery.ChangeKind]string{discovery.PortUp: "up", discovery.PortDown: "down"}[c.Kind]
-	id := portID{Port: s.portOf(discovery.End{Node: c.Node, Port: c.Port})}
+	state := map[discovery.ChangeKind]string{
+		discovery.PortUp:   "up",
+		discovery.PortDown: "down",
+	}[c.Kind]
+	id := portID{Port: s.portOf(discovery.End{
+		Node: c.Node,
+		Port: c.Port,
+	})}
 	if n, err := strconv.ParseUint(c.Port, 10, 32); err == nil {
 		id.Number = uint32(n)
 	}
@@ -314,7 +382,11 @@ func (m portMetrics) Collect(ch chan<- prometheus.Metric) {
 	m.s.readings.mu.Unlock()
 	slices.SortFunc(all, func(a, b line) int {
 		// up, unknown, down
-		return cmp.Or(-cmp.Compare(a.State, b.State), cmp.Compare(a.sw, b.sw), cmp.Compare(a.Number, b.Number))
+		return cmp.Or(
+			-cmp.Compare(a.State, b.State),
+			cmp.Compare(a.sw, b.sw),
+			cmp.Compare(a.Number, b.Number),
+		)
 	})
 	shown := min(len(all), m.s.set.Counters.MetricsPorts)
 	gauge := func(name, help string, v float64, labels ...string) {
@@ -342,5 +414,9 @@ func (m portMetrics) Collect(ch chan<- prometheus.Metric) {
 			gauge("ctl_switch_port_errors", "Errors and dropped frames since the switch started.", float64(*n), labels...)
 		}
 	}
-	gauge("ctl_switch_ports_left_out", "Ports that are not shown, beyond counters.metrics_ports.", float64(len(all)-shown))
+	gauge(
+		"ctl_switch_ports_left_out",
+		"Ports that are not shown, beyond counters.metrics_ports.",
+		float64(len(all)-shown),
+	)
 }

@@ -24,17 +24,34 @@ func (s *Service) setUpDrivers(env *sdk.Env) {
 	s.vendors = vendorfile.NewSource(env.Below(s.set.Vendor...), s.log)
 	s.keys = s.hostKeys(env.Host)
 	described := vendorfile.New(s.vendors, s.standard, s.keys)
-	s.drivers = driver.New(driver.Options{Standard: s.standard, File: described, Board: env.Host.Switchboard,
-		Listed: s.inventory.DriverOf, Deadline: s.set.Drivers.Deadline.Duration, Log: s.log})
+	s.drivers = driver.New(driver.Options{
+		Standard: s.standard,
+		File:     described,
+		Board:    env.Host.Switchboard,
+		Listed:   s.inventory.DriverOf,
+		Deadline: s.set.Drivers.Deadline.Duration,
+		Log:      s.log,
+	})
 	described.Next = s.drivers.Next
-	s.writer = writes.New(writes.Options{Find: s.findSwitch, Refuse: s.refuseImpostor, Perform: s.performOperation, Repair: s.drivers.Repair,
-		Source: s.source, Log: s.log})
+	s.writer = writes.New(writes.Options{
+		Find:    s.findSwitch,
+		Refuse:  s.refuseImpostor,
+		Perform: s.performOperation,
+		Repair:  s.drivers.Repair,
+		Source:  s.source,
+		Log:     s.log,
+	})
 	s.sdn = driver.NewSDN(s.drivers, s.writer.Do, s.set.SDN.SDNSettings, s.log)
 }
 
 // hostKeys are those of switches whose command line the vendor-specific file describes.
 func (s *Service) hostKeys(h *host.Client) *hostkeys.Keys {
-	k := &hostkeys.Keys{Policy: s.set.CLI.HostKeys, File: "etc/switch.yaml", Command: hostKeysCommand, Log: s.log}
+	k := &hostkeys.Keys{
+		Policy:  s.set.CLI.HostKeys,
+		File:    "etc/switch.yaml",
+		Command: hostKeysCommand,
+		Log:     s.log,
+	}
 	k.Known, _ = s.set.CLI.Check("") // faults were reported with the settings
 	k.Store = h.Datastore
 	return k
@@ -83,7 +100,10 @@ func (s *Service) followSDN(ctx context.Context) {
 		g.SetLimit(sdnParallel)
 		for _, sw := range s.inventory.All() {
 			o := s.survey.Observation(mib.MAC(sw.NodeId))
-			if ctx.Err() != nil || o == nil || o.Stale || s.sdn.Done(sw.NodeId, s.set.SDN.Apply == sdnDry) {
+			if ctx.Err() != nil ||
+				o == nil ||
+				o.Stale ||
+				s.sdn.Done(sw.NodeId, s.set.SDN.Apply == sdnDry) {
 				continue
 			}
 			g.Go(func() error {

@@ -8,10 +8,20 @@ import (
 )
 
 // rememberChange adds a change to those of the history, each cable once.
-func rememberChange(l []discovery.Change, at time.Time, cause discovery.Cause, c change) []discovery.Change {
+func rememberChange(
+	l []discovery.Change,
+	at time.Time,
+	cause discovery.Cause,
+	c change,
+) []discovery.Change {
 	nodes := func(kind discovery.ChangeKind, ids []string) {
 		for _, id := range ids {
-			l = append(l, discovery.Change{At: at, Cause: string(cause), Kind: kind, Node: id})
+			l = append(l, discovery.Change{
+				At:    at,
+				Cause: string(cause),
+				Kind:  kind,
+				Node:  id,
+			})
 		}
 	}
 	nodes(discovery.NodeAdded, c.AddedNodes)
@@ -22,8 +32,16 @@ func rememberChange(l []discovery.Change, at time.Time, cause discovery.Cause, c
 			if between && isTailFirst(e) {
 				continue // the other direction is remembered
 			}
-			l = append(l, discovery.Change{At: at, Cause: string(cause), Kind: kind, Node: e.TailNode, Port: e.TailPort,
-				Peer: e.HeadNode, PeerPort: e.HeadPort, Source: e.Source})
+			l = append(l, discovery.Change{
+				At:       at,
+				Cause:    string(cause),
+				Kind:     kind,
+				Node:     e.TailNode,
+				Port:     e.TailPort,
+				Peer:     e.HeadNode,
+				PeerPort: e.HeadPort,
+				Source:   e.Source,
+			})
 		}
 	}
 	edges(discovery.EdgeRemoved, c.RemovedEdges)
@@ -38,7 +56,9 @@ func isTailFirst(e edge) bool {
 }
 
 // isOutside recognizes devices outside the list by the form of their ids.
-func isOutside(id string) bool { return strings.Contains(id, ":") }
+func isOutside(id string) bool {
+	return strings.Contains(id, ":")
+}
 
 // change is the notification topology-changed of module switch-topology.
 type change struct {

@@ -50,22 +50,37 @@ func (s *Service) holdRole(ctx context.Context, term *state.Term) {
 }
 
 // runDiscovery runs a discovery, here or where the role is held.
-func (s *Service) runDiscovery(ctx context.Context, scope discovery.Scope, progress func(done, total int)) (sum discovery.Summary, err error) {
+func (s *Service) runDiscovery(
+	ctx context.Context,
+	scope discovery.Scope,
+	progress func(done, total int),
+) (sum discovery.Summary, err error) {
 	if s.writer.Holds() {
 		return s.survey.Discover(ctx, scope, progress)
 	}
-	lines, err := s.writer.Do(ctx, nil, writes.Operation{What: "discovery", Scope: int(scope)})
+	lines, err := s.writer.Do(ctx, nil, writes.Operation{
+		What:  "discovery",
+		Scope: int(scope),
+	})
 	switch {
 	case err != nil:
 		return sum, err
 	case len(lines) != 1: // perform makes one, of JSON
-		return sum, fault.New(fault.Internal, "the result of the operation has %d lines, not 1", len(lines))
+		return sum, fault.New(
+			fault.Internal,
+			"the result of the operation has %d lines, not 1",
+			len(lines),
+		)
 	}
 	return sum, json.Unmarshal([]byte(lines[0]), &sum)
 }
 
 // performOperation carries an operation out, as the holder of the role.
-func (s *Service) performOperation(ctx context.Context, sw *switchdriver.Switch, o *writes.Operation) ([]string, error) {
+func (s *Service) performOperation(
+	ctx context.Context,
+	sw *switchdriver.Switch,
+	o *writes.Operation,
+) ([]string, error) {
 	if o.Request != nil {
 		return s.drivers.Perform(ctx, sw, o)
 	}
@@ -91,10 +106,18 @@ func (s *Service) finishDiscovery() {
 		inUse[netip.AddrPortFrom(e.Address, e.Port)] = true
 	}
 	s.client.Trim(idleSockets, inUse)
-	s.drivers.Forget(func(node uint64) bool { _, err := s.findSwitch(node); return err == nil })
+	s.drivers.Forget(func(node uint64) bool {
+		_, err := s.findSwitch(node)
+		return err == nil
+	})
 	together.Notify(s.discovered)
-	s.health(sdk.Health{State: sdk.Healthy, Details: map[string]string{
-		"switches": s.inventory.Last().Path, "discovery": s.survey.Last().String()}})
+	s.health(sdk.Health{
+		State: sdk.Healthy,
+		Details: map[string]string{
+			"switches":  s.inventory.Last().Path,
+			"discovery": s.survey.Last().String(),
+		},
+	})
 }
 
 // stop ends what New began; a change of a switch under way has the grace.

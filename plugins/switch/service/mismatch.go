@@ -117,7 +117,10 @@ type carriedLink struct {
 }
 
 // findCarriedLinks returns the links of which both ends have the VLAN: at most one VLAN is read of each switch.
-func findCarriedLinks(links []bridgeLink, vlans map[mib.MAC][]*switchdriver.VLAN) (out []carriedLink) {
+func findCarriedLinks(
+	links []bridgeLink,
+	vlans map[mib.MAC][]*switchdriver.VLAN,
+) (out []carriedLink) {
 	for _, l := range links {
 		if hasVLAN(vlans[l.a.node], l.a.numbers) && hasVLAN(vlans[l.b.node], l.b.numbers) {
 			out = append(out, carriedLink{
@@ -133,7 +136,9 @@ func findCarriedLinks(links []bridgeLink, vlans map[mib.MAC][]*switchdriver.VLAN
 
 // hasVLAN reports whether one of the VLANs is at one of the ports.
 func hasVLAN(list []*switchdriver.VLAN, numbers []uint32) bool {
-	return slices.ContainsFunc(list, func(v *switchdriver.VLAN) bool { return carriedAt(v, numbers).any() })
+	return slices.ContainsFunc(list, func(v *switchdriver.VLAN) bool {
+		return carriedAt(v, numbers).any()
+	})
 }
 
 // namesOfVLAN are the different names of a VLAN; one that has no name on a switch is not called differently there.
@@ -155,16 +160,33 @@ func compareEnds(l bridgeLink, a, b carried) *mismatch {
 		if b.any() {
 			has, lacks = l.b, l.a
 		}
-		return betweenEnds(oneEnd, has, lacks, fmt.Sprintf("%s has it, %s has not", has.formatTable(), lacks.formatTable()))
+		return betweenEnds(
+			oneEnd,
+			has,
+			lacks,
+			fmt.Sprintf("%s has it, %s has not", has.formatTable(), lacks.formatTable()),
+		)
 	case a.tagged && b.untagged && !b.tagged:
-		return betweenEnds(tagging, l.a, l.b, fmt.Sprintf("tagged at %s, untagged at %s", l.a.formatTable(), l.b.formatTable()))
+		return betweenEnds(
+			tagging,
+			l.a,
+			l.b,
+			fmt.Sprintf("tagged at %s, untagged at %s", l.a.formatTable(), l.b.formatTable()),
+		)
 	case b.tagged && a.untagged && !a.tagged:
-		return betweenEnds(tagging, l.b, l.a, fmt.Sprintf("tagged at %s, untagged at %s", l.b.formatTable(), l.a.formatTable()))
+		return betweenEnds(
+			tagging,
+			l.b,
+			l.a,
+			fmt.Sprintf("tagged at %s, untagged at %s", l.b.formatTable(), l.a.formatTable()),
+		)
 	}
 	return nil
 }
 
-func (e linkEnd) formatTable() string { return e.name + " port " + e.port }
+func (e linkEnd) formatTable() string {
+	return e.name + " port " + e.port
+}
 
 func betweenEnds(kind string, first, second linkEnd, text string) *mismatch {
 	return &mismatch{
@@ -202,7 +224,11 @@ func (s *Service) bridgeLinks() (out []bridgeLink) {
 		}
 	}
 	slices.SortFunc(out, func(x, y bridgeLink) int {
-		return cmp.Or(strings.Compare(x.a.name, y.a.name), strings.Compare(x.a.port, y.a.port), strings.Compare(x.b.name, y.b.name))
+		return cmp.Or(
+			strings.Compare(x.a.name, y.a.name),
+			strings.Compare(x.a.port, y.a.port),
+			strings.Compare(x.b.name, y.b.name),
+		)
 	})
 	return out
 }
@@ -223,7 +249,9 @@ func (s *Service) linkEndOf(e discovery.End, members []string) (linkEnd, bool) {
 		name: s.nameOf(mib.MAC(id)),
 		port: formatPort(s.portOf(e), s.portsOf(e.Node, members)),
 	}
-	bridged := slices.ContainsFunc(o.Ports, func(p discovery.Port) bool { return p.Bridged })
+	bridged := slices.ContainsFunc(o.Ports, func(p discovery.Port) bool {
+		return p.Bridged
+	})
 	for _, p := range o.Ports {
 		if (p.ID == e.Port || slices.Contains(members, p.ID)) && (p.Bridged || !bridged) {
 			end.numbers = append(end.numbers, p.Number)

@@ -16,7 +16,12 @@ import (
 
 // switchArg is the argument that names a switch of the list.
 func (s *Service) switchArg(required bool) []commands.Argument {
-	return []commands.Argument{{Name: "switch", Help: "name (sysName), MAC address, node-id or IP address of one switch", Required: required, Complete: s.completeSwitch}}
+	return []commands.Argument{{
+		Name:     "switch",
+		Help:     "name (sysName), MAC address, node-id or IP address of one switch",
+		Required: required,
+		Complete: s.completeSwitch,
+	}}
 }
 
 // switchHandler makes a handler that gets the switch which its input names.
@@ -54,11 +59,22 @@ func (s *Service) findNamedSwitch(arg string) (*switchdriver.Switch, error) {
 		if more := len(match) - 5; more > 0 {
 			match = append(match[:5], strconv.Itoa(more)+" more")
 		}
-		return nil, fault.At(fault.Invalid, "switch", "%.64q may be any of %s; write the MAC address", arg, strings.Join(match, ", "))
+		return nil, fault.At(
+			fault.Invalid,
+			"switch",
+			"%.64q may be any of %s; write the MAC address",
+			arg,
+			strings.Join(match, ", "),
+		)
 	case len(ids) > 0:
 		return s.inventory.Find(ids[0]) // the error says that it is not listed
 	}
-	return nil, fault.At(fault.NotFound, "switch", "no switch of the list is called %.64q; write its name (sysName), known once it has answered, its MAC address, node-id or IP address: see switch:PrintDB and switch:edges", arg)
+	return nil, fault.At(
+		fault.NotFound,
+		"switch",
+		"no switch of the list is called %.64q; write its name (sysName), known once it has answered, its MAC address, node-id or IP address: see switch:PrintDB and switch:edges",
+		arg,
+	)
 }
 
 // idsOf are the switches that an argument may mean as MAC address or node-id: twelve
@@ -90,7 +106,10 @@ func (s *Service) completeSwitch(_ context.Context, prefix string) []string {
 	prefix = strings.ToLower(prefix)
 	var names, addresses, macs []string
 	offer := func(to *[]string, what string) {
-		if strings.HasPrefix(strings.ToLower(what), prefix) && what != "" && !strings.ContainsAny(what, " \t\"'\\|;") && len(*to) < maxCompletions {
+		if strings.HasPrefix(strings.ToLower(what), prefix) &&
+			what != "" &&
+			!strings.ContainsAny(what, " \t\"'\\|;") &&
+			len(*to) < maxCompletions {
 			*to = append(*to, what)
 		}
 	}

@@ -84,7 +84,10 @@ func sumOf(o *discovery.Observation, failure string) (string, error) {
 
 // knownFromRecords is what the records say.
 func (s *Service) knownFromRecords(at state.Reader) discovery.Known {
-	k := discovery.Known{Observed: map[mib.MAC]*discovery.Observation{}, Failed: map[mib.MAC]error{}}
+	k := discovery.Known{
+		Observed: map[mib.MAC]*discovery.Observation{},
+		Failed:   map[mib.MAC]error{},
+	}
 	last, finished := s.round.Get(at, "")
 	k.Last = last.Summary
 	for _, o := range s.observed.All(at, "") {
@@ -140,7 +143,12 @@ type look struct {
 }
 
 func newExporter(s *Service, term *state.Term) *exporter {
-	return &exporter{s: s, term: term, wake: make(chan struct{}, 1), looked: map[mib.MAC]look{}}
+	return &exporter{
+		s:      s,
+		term:   term,
+		wake:   make(chan struct{}, 1),
+		looked: map[mib.MAC]look{},
+	}
 }
 
 // rememberChanges takes changes of the topology for the history.
@@ -184,13 +192,22 @@ func (e *exporter) flush(ctx context.Context, all bool) (later time.Duration) {
 	defer cancel()
 	later, err := e.writeSwitches(ctx, all)
 	if err == nil && len(e.waiting) > 0 {
-		if _, err = e.term.Update(ctx, func(tx *state.Tx) error { return e.s.history.Add(tx, e.waiting) }); err == nil {
+		if _, err = e.term.Update(ctx, func(tx *state.Tx) error {
+			return e.s.history.Add(tx, e.waiting)
+		}); err == nil {
 			e.waiting = nil
 		}
 	}
 	if err == nil && !e.began.IsZero() && later == 0 {
-		r := round{Source: e.s.source, Epoch: e.term.Epoch(), At: e.began, Summary: e.s.survey.Last()}
-		if _, err = e.term.Update(ctx, func(tx *state.Tx) error { return e.s.round.Put(tx, "", r) }); err == nil {
+		r := round{
+			Source:  e.s.source,
+			Epoch:   e.term.Epoch(),
+			At:      e.began,
+			Summary: e.s.survey.Last(),
+		}
+		if _, err = e.term.Update(ctx, func(tx *state.Tx) error {
+			return e.s.round.Put(tx, "", r)
+		}); err == nil {
 			e.began = time.Time{}
 		}
 	}
@@ -229,7 +246,10 @@ func (e *exporter) writeSwitches(ctx context.Context, all bool) (later time.Dura
 			continue
 		}
 		if obs == nil {
-			obs = &discovery.Observation{Node: m, Model: sw.Model}
+			obs = &discovery.Observation{
+				Node:  m,
+				Model: sw.Model,
+			}
 		}
 		sum, err := sumOf(obs, failure)
 		if err != nil {
@@ -237,7 +257,17 @@ func (e *exporter) writeSwitches(ctx context.Context, all bool) (later time.Dura
 		}
 		old, ok := e.s.observed.Get(sn, m.String())
 		if !ok || old.Sum != sum {
-			put = append(put, observed{Source: e.s.source, Epoch: e.term.Epoch(), At: now, Sum: sum, Failure: failure, Observation: obs})
+			put = append(
+				put,
+				observed{
+					Source:      e.s.source,
+					Epoch:       e.term.Epoch(),
+					At:          now,
+					Sum:         sum,
+					Failure:     failure,
+					Observation: obs,
+				},
+			)
 			l.written = now
 		}
 		l.obs, l.failure = k.Observed[m], failure

@@ -24,8 +24,18 @@ type places struct {
 const crowd = 64
 
 // newPlaces makes it of a network; n may be nil.
-func newPlaces(n *discovery.Network, obs map[mib.MAC]*discovery.Observation, trunks map[mib.MAC][]uint32) *places {
-	p := &places{obs: obs, peers: map[discovery.End]mib.MAC{}, links: map[mib.MAC][]mib.MAC{}, owners: map[mib.MAC]mib.MAC{}, trunks: trunks}
+func newPlaces(
+	n *discovery.Network,
+	obs map[mib.MAC]*discovery.Observation,
+	trunks map[mib.MAC][]uint32,
+) *places {
+	p := &places{
+		obs:    obs,
+		peers:  map[discovery.End]mib.MAC{},
+		links:  map[mib.MAC][]mib.MAC{},
+		owners: map[mib.MAC]mib.MAC{},
+		trunks: trunks,
+	}
 	for m, o := range obs {
 		own := []mib.MAC{m, o.Bridge, mib.MACOf(o.Chassis.ID)}
 		if o.Evidence != nil {
@@ -53,7 +63,11 @@ func newPlaces(n *discovery.Network, obs map[mib.MAC]*discovery.Observation, tru
 		}
 		p.links[head] = append(p.links[head], tail)
 		for _, port := range append([]string{e.Head.Port}, e.HeadMembers...) {
-			p.peers[discovery.End{Node: e.Head.Node, Port: port, Kind: discovery.SNMP}] = tail
+			p.peers[discovery.End{
+				Node: e.Head.Node,
+				Port: port,
+				Kind: discovery.SNMP,
+			}] = tail
 		}
 	}
 	return p
@@ -62,7 +76,13 @@ func newPlaces(n *discovery.Network, obs map[mib.MAC]*discovery.Observation, tru
 // peerOf is the switch at the other end of a port, or of one of its members if it is an aggregate; 0: none is known.
 func (p *places) peerOf(m mib.MAC, port *discovery.Port) mib.MAC {
 	node := discovery.NodeID(m)
-	at := func(id string) mib.MAC { return p.peers[discovery.End{Node: node, Port: id, Kind: discovery.SNMP}] }
+	at := func(id string) mib.MAC {
+		return p.peers[discovery.End{
+			Node: node,
+			Port: id,
+			Kind: discovery.SNMP,
+		}]
+	}
 	if peer := at(port.ID); peer != 0 {
 		return peer
 	}
@@ -94,7 +114,10 @@ func (p *places) leadsOn(m mib.MAC, number uint32) bool {
 		if p.peerOf(m, port) != 0 {
 			return true
 		}
-		if o.Evidence != nil && slices.ContainsFunc(o.Evidence.Seen[port.ID], func(a mib.MAC) bool { return p.isOtherSwitch(m, a) }) {
+		if o.Evidence != nil &&
+			slices.ContainsFunc(o.Evidence.Seen[port.ID], func(a mib.MAC) bool {
+				return p.isOtherSwitch(m, a)
+			}) {
 			return true
 		}
 	}
@@ -148,13 +171,20 @@ func (p *places) orderPlaces(list []learnedAt) (own bool) {
 		rank[at] = r
 	}
 	slices.SortFunc(list, func(a, b learnedAt) int {
-		return cmp.Or(cmp.Compare(rank[a][0], rank[b][0]), cmp.Compare(rank[a][1], rank[b][1]), cmp.Compare(a.sw, b.sw), cmp.Compare(a.port, b.port))
+		return cmp.Or(
+			cmp.Compare(rank[a][0], rank[b][0]),
+			cmp.Compare(rank[a][1], rank[b][1]),
+			cmp.Compare(a.sw, b.sw),
+			cmp.Compare(a.port, b.port),
+		)
 	})
 	if len(list) == 0 {
 		return false
 	}
 	far := p.distancesFrom(list[0].sw)
-	slices.SortStableFunc(list[1:], func(a, b learnedAt) int { return cmp.Compare(far(a.sw), far(b.sw)) })
+	slices.SortStableFunc(list[1:], func(a, b learnedAt) int {
+		return cmp.Compare(far(a.sw), far(b.sw))
+	})
 	return rank[list[0]][0] == 0
 }
 

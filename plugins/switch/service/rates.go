@@ -16,7 +16,9 @@ const (
 )
 
 // longest is the most time between two readings of the settings' interval that make a rate: one reading may be late.
-func longest(interval time.Duration) time.Duration { return max(maxRate, 2*interval) }
+func longest(interval time.Duration) time.Duration {
+	return max(maxRate, 2*interval)
+}
 
 // portRate is a port with its rates. What the switch does not count, or what is not known of the interval, is absent.
 type portRate struct {
@@ -75,7 +77,11 @@ func growthBetween(was, now driver.Count, most float64) growth {
 	if was.Bits == 0 || was.Bits != now.Bits {
 		return growth{}
 	}
-	g := growth{n: now.N - was.N, known: true, wrapped: now.N < was.N}
+	g := growth{
+		n:       now.N - was.N,
+		known:   true,
+		wrapped: now.N < was.N,
+	}
 	if was.Bits == 32 {
 		g.n &= math.MaxUint32
 	}
@@ -104,7 +110,10 @@ func countedOf(was, now driver.Interface, speed uint64, t float64) counted {
 	if speed == 0 {
 		frames = all32
 	}
-	c := counted{in: growthBetween(was.In, now.In, octets), out: growthBetween(was.Out, now.Out, octets)}
+	c := counted{
+		in:  growthBetween(was.In, now.In, octets),
+		out: growthBetween(was.Out, now.Out, octets),
+	}
 	for i, pair := range [4][2]driver.Count{{was.InErrors, now.InErrors}, {was.OutErrors, now.OutErrors},
 		{was.InDiscards, now.InDiscards}, {was.OutDiscards, now.OutDiscards}} {
 		c.faults[i] = growthBetween(pair[0], pair[1], min(frames, all32/2))
@@ -134,8 +143,15 @@ func portRates(o *discovery.Observation, was, now driver.Counters, t float64) []
 		if !ok {
 			continue
 		}
-		r := portRate{portID: portID{portName(p), p.Number}, State: statusText(i.Oper), Speed: speedOf(p, i) / 1000, InErrors: valueOf(i.InErrors),
-			OutErrors: valueOf(i.OutErrors), InDiscards: valueOf(i.InDiscards), OutDiscards: valueOf(i.OutDiscards)}
+		r := portRate{
+			portID:      portID{portName(p), p.Number},
+			State:       statusText(i.Oper),
+			Speed:       speedOf(p, i) / 1000,
+			InErrors:    valueOf(i.InErrors),
+			OutErrors:   valueOf(i.OutErrors),
+			InDiscards:  valueOf(i.InDiscards),
+			OutDiscards: valueOf(i.OutDiscards),
+		}
 		if c, known := all[p.IfIndex]; known && !c.cleared {
 			r.most = max(speedOf(p, was.Interfaces[p.IfIndex]), speedOf(p, i))
 			r.fillRates(c, cleared, t)

@@ -34,9 +34,17 @@ func (s *Service) refuseRisk(ctx context.Context, sw *switchdriver.Switch, numbe
 			return err
 		}
 	}
-	i := slices.IndexFunc(o.Ports, func(p discovery.Port) bool { return p.Number == number })
+	i := slices.IndexFunc(o.Ports, func(p discovery.Port) bool {
+		return p.Number == number
+	})
 	if i < 0 {
-		return fault.At(fault.NotFound, "port", "switch %s has no port %d", switchdriver.Label(sw), number)
+		return fault.At(
+			fault.NotFound,
+			"port",
+			"switch %s has no port %d",
+			switchdriver.Label(sw),
+			number,
+		)
 	}
 	r := risk{s, sw, o, &o.Ports[i]}
 	var reasons []string
@@ -89,7 +97,9 @@ func (r risk) aggregate(ctx context.Context) string {
 }
 
 func nameOfInterface(ports []discovery.Port, ifIndex uint32) string {
-	i := slices.IndexFunc(ports, func(p discovery.Port) bool { return p.IfIndex == ifIndex })
+	i := slices.IndexFunc(ports, func(p discovery.Port) bool {
+		return p.IfIndex == ifIndex
+	})
 	if i < 0 {
 		return fmt.Sprintf("with ifIndex %d", ifIndex)
 	}
@@ -118,7 +128,14 @@ func (r risk) carriesController(ctx context.Context) (bool, error) {
 		return false, err
 	}
 	for _, m := range macs {
-		page, err := r.s.drivers.ReadFDB(ctx, r.sw, driver.Query{MAC: uint64(m), Limit: driver.PageSize})
+		page, err := r.s.drivers.ReadFDB(
+			ctx,
+			r.sw,
+			driver.Query{
+				MAC:   uint64(m),
+				Limit: driver.PageSize,
+			},
+		)
 		if err != nil {
 			return false, err
 		}
@@ -151,7 +168,9 @@ func (r risk) nextHops(ctx context.Context) (out []mib.MAC, err error) {
 			continue
 		}
 		entries, err := d.ReadARP(ctx, known, a.String())
-		if err != nil && fault.KindOf(err) != fault.NotFound && fault.KindOf(err) != fault.Unsupported {
+		if err != nil &&
+			fault.KindOf(err) != fault.NotFound &&
+			fault.KindOf(err) != fault.Unsupported {
 			return nil, err
 		}
 		for _, e := range entries {
@@ -167,9 +186,19 @@ func (r risk) nextHops(ctx context.Context) (out []mib.MAC, err error) {
 // localAddress is the address of this controller from which it speaks to a switch. Nothing is sent.
 func localAddress(ctx context.Context, sw *switchdriver.Switch) (netip.Addr, error) {
 	port := max(sw.GetSnmp().GetPort(), 1)
-	c, err := (&net.Dialer{}).DialContext(ctx, "udp", net.JoinHostPort(sw.Address, strconv.Itoa(int(port))))
+	c, err := (&net.Dialer{}).DialContext(
+		ctx,
+		"udp",
+		net.JoinHostPort(sw.Address, strconv.Itoa(int(port))),
+	)
 	if err != nil {
-		return netip.Addr{}, fault.Wrap(fault.Unavailable, err, "the way to switch %s is not known: %v", switchdriver.Label(sw), err)
+		return netip.Addr{}, fault.Wrap(
+			fault.Unavailable,
+			err,
+			"the way to switch %s is not known: %v",
+			switchdriver.Label(sw),
+			err,
+		)
 	}
 	defer c.Close()
 	a, err := netip.ParseAddrPort(c.LocalAddr().String())

@@ -17,8 +17,16 @@ import (
 )
 
 // ReadRPCs returns the RPCs of a plugin without a host, which can only read. The benchmark measures them.
-func ReadRPCs(inventory *switchlist.Inventory, drivers *driver.Chooser, survey *discovery.Surveyor) operations.Mux {
-	return (&Service{inventory: inventory, drivers: drivers, survey: survey}).rpcMux()
+func ReadRPCs(
+	inventory *switchlist.Inventory,
+	drivers *driver.Chooser,
+	survey *discovery.Surveyor,
+) operations.Mux {
+	return (&Service{
+		inventory: inventory,
+		drivers:   drivers,
+		survey:    survey,
+	}).rpcMux()
 }
 
 // rpcMux returns the handlers of all RPCs by "module:rpc"; each file registers those of its module. Inputs are checked
@@ -40,7 +48,11 @@ func (s *Service) rpcMux() operations.Mux {
 const rpcTime = 60 * time.Second
 
 // registerHandler registers a handler. The paths of its faults are below the RPC's input, in the form the host gives them.
-func registerHandler[In, Out any](m operations.Mux, name string, f func(context.Context, In) (Out, error)) {
+func registerHandler[In, Out any](
+	m operations.Mux,
+	name string,
+	f func(context.Context, In) (Out, error),
+) {
 	inner := operations.Func(f)
 	module, _, _ := strings.Cut(name, ":")
 	m[name] = operations.HandlerFunc(func(ctx context.Context, r *operations.Request) (any, error) {
@@ -58,7 +70,11 @@ func registerHandler[In, Out any](m operations.Mux, name string, f func(context.
 }
 
 // registerResultHandler registers a handler whose RPC answers a result leaf. Its value is SUCCESS: failures are errors.
-func registerResultHandler[In any](m operations.Mux, name string, f func(context.Context, In) error) {
+func registerResultHandler[In any](
+	m operations.Mux,
+	name string,
+	f func(context.Context, In) error,
+) {
 	_, rpc, _ := strings.Cut(name, ":")
 	registerHandler(m, name, func(ctx context.Context, in In) (map[string]string, error) {
 		return map[string]string{rpc + "-result": "SUCCESS"}, f(ctx, in)
@@ -101,7 +117,12 @@ func (s *Service) switchOf(leaf string, m mib.MAC) (*switchdriver.Switch, error)
 }
 
 // readerOf returns the driver that has an operation for a switch, and the switch as that driver gets it.
-func readerOf[T any](ctx context.Context, s *Service, m mib.MAC, operation string) (T, *switchdriver.Switch, error) {
+func readerOf[T any](
+	ctx context.Context,
+	s *Service,
+	m mib.MAC,
+	operation string,
+) (T, *switchdriver.Switch, error) {
 	sw, err := s.switchOf("node-id", m)
 	if err != nil {
 		var none T
@@ -122,7 +143,13 @@ func (s *Service) changeSwitch(ctx context.Context, m mib.MAC, o writes.Operatio
 // checkStation refuses a MAC address that is not of a single station.
 func checkStation(leaf string, m mib.MAC) error {
 	if !m.Unicast() {
-		return fault.At(fault.Invalid, leaf, "%d (%s) is a group address; only addresses of single stations can be set", uint64(m), m)
+		return fault.At(
+			fault.Invalid,
+			leaf,
+			"%d (%s) is a group address; only addresses of single stations can be set",
+			uint64(m),
+			m,
+		)
 	}
 	return nil
 }

@@ -42,20 +42,41 @@ func (s *Service) applyACL(action switchdriver.ACLAction) func(context.Context, 
 	return func(ctx context.Context, in aclIn) error {
 		asked := &pluginv1.ApplyAclRequest{Action: action}
 		if action != switchdriver.ACLClear {
-			asked.Profile = &switchdriver.ACLProfile{ProfileId: in.ProfileID, ProfileName: in.ProfileName, Layer: in.Layer,
-				VlanMask: in.VLANMask, SrcIpMask: in.SrcMask, DstIpMask: in.DstMask}
+			asked.Profile = &switchdriver.ACLProfile{
+				ProfileId:   in.ProfileID,
+				ProfileName: in.ProfileName,
+				Layer:       in.Layer,
+				VlanMask:    in.VLANMask,
+				SrcIpMask:   in.SrcMask,
+				DstIpMask:   in.DstMask,
+			}
 		}
 		if action == switchdriver.ACLSetRule || action == switchdriver.ACLDeleteRule {
 			slices.Sort(in.Ports)
-			asked.Rule = &switchdriver.ACLRule{RuleId: in.RuleID, RuleName: in.RuleName, Ports: slices.Compact(in.Ports), Layer: in.Layer,
-				VlanId: in.VLAN, SrcIp: in.Src, DstIp: in.Dst, Action: in.Action}
+			asked.Rule = &switchdriver.ACLRule{
+				RuleId:   in.RuleID,
+				RuleName: in.RuleName,
+				Ports:    slices.Compact(in.Ports),
+				Layer:    in.Layer,
+				VlanId:   in.VLAN,
+				SrcIp:    in.Src,
+				DstIp:    in.Dst,
+				Action:   in.Action,
+			}
 		}
 		if err := switchdriver.CheckACL(action, asked.Profile, asked.Rule); err != nil {
 			return err
 		}
 		sw, err := s.switchOf("nodeId", in.Node)
 		if err == nil {
-			_, err = s.writer.Do(ctx, sw, writes.Operation{What: "access lists: " + action.String(), Request: asked})
+			_, err = s.writer.Do(
+				ctx,
+				sw,
+				writes.Operation{
+					What:    "access lists: " + action.String(),
+					Request: asked,
+				},
+			)
 		}
 		return err
 	}

@@ -60,6 +60,16 @@ func (s *Service) changeVLAN(create bool) func(context.Context, vlanByName) (*do
 	})
 }
 
-func (s *Service) dropVLAN(ctx context.Context, sw *switchdriver.Switch, in vlanByName) (*done, error) {
-	return &done{"SUCCESS"}, s.deleteVLAN(ctx, vlanIn{nodeIn: nodeIn{mib.MAC(sw.NodeId)}, VLAN: in.VLAN})
+func (s *Service) dropVLAN(
+	ctx context.Context,
+	sw *switchdriver.Switch,
+	in vlanByName,
+) (*done, error) {
+	return &done{"SUCCESS"}, s.deleteVLAN(
+		ctx,
+		vlanIn{
+			nodeIn: nodeIn{mib.MAC(sw.NodeId)},
+			VLAN:   in.VLAN,
+		},
+	)
 }

@@ -41,8 +41,13 @@ type fdbEntry struct {
 }
 
 // fdbTypes are the values of dot1qTpFdbStatus.
-var fdbTypes = map[int32]string{switchdriver.FDBOther: "OTHER", switchdriver.FDBInvalid: "INVALID", switchdriver.FDBLearned: "LEARNED",
-	switchdriver.FDBSelf: "SELF", switchdriver.FDBMgmt: "MGMT"}
+var fdbTypes = map[int32]string{
+	switchdriver.FDBOther:   "OTHER",
+	switchdriver.FDBInvalid: "INVALID",
+	switchdriver.FDBLearned: "LEARNED",
+	switchdriver.FDBSelf:    "SELF",
+	switchdriver.FDBMgmt:    "MGMT",
+}
 
 func entryOf(sw *switchdriver.Switch, e *switchdriver.FDBEntry) fdbEntry {
 	name, ok := fdbTypes[e.Type]
@@ -97,7 +102,17 @@ func (s *Service) getFDBTable(ctx context.Context, in fdbTableIn) (json.RawMessa
 	if err != nil {
 		return nil, err
 	}
-	p, err := s.drivers.ReadFDB(ctx, sw, driver.Query{VLAN: in.VLAN, MAC: uint64(in.MAC), Port: in.Port, Cursor: in.Cursor, Limit: in.pageRows()})
+	p, err := s.drivers.ReadFDB(
+		ctx,
+		sw,
+		driver.Query{
+			VLAN:   in.VLAN,
+			MAC:    uint64(in.MAC),
+			Port:   in.Port,
+			Cursor: in.Cursor,
+			Limit:  in.pageRows(),
+		},
+	)
 	if err != nil {
 		return nil, err
 	}
@@ -126,7 +141,13 @@ func (s *Service) getFDBEntry(ctx context.Context, in fdbIn) (fdbEntry, error) {
 	}
 	entries, err := d.ReadFDB(ctx, sw, in.VLAN, uint64(in.MAC))
 	if err == nil && len(entries) == 0 {
-		err = fault.New(fault.NotFound, "switch %s has no entry for %s in VLAN %d", switchdriver.Label(sw), in.MAC, in.VLAN)
+		err = fault.New(
+			fault.NotFound,
+			"switch %s has no entry for %s in VLAN %d",
+			switchdriver.Label(sw),
+			in.MAC,
+			in.VLAN,
+		)
 	}
 	switch {
 	case fault.KindOf(err) == fault.NotFound:
@@ -160,16 +181,32 @@ func (s *Service) wholeFDB(ctx context.Context, sw *switchdriver.Switch, in fdbI
 func (s *Service) setFDBEntry(ctx context.Context, in fdbIn) error {
 	l := fault.All(checkStation("dest-mac-addr", in.MAC))
 	if in.Type != "" && in.Type != fdbTypes[switchdriver.FDBMgmt] {
-		l = append(l, fault.At(fault.Invalid, "type", "only entries of type MGMT can be set, not %.20q", in.Type))
+		l = append(
+			l,
+			fault.At(
+				fault.Invalid,
+				"type",
+				"only entries of type MGMT can be set, not %.20q",
+				in.Type,
+			),
+		)
 	}
 	if len(l) > 0 {
 		return l.Err()
 	}
 	return s.changeSwitch(ctx, in.Node, writes.Operation{What: "setting the forwarding entry of " + in.MAC.String(),
-		Request: &pluginv1.WriteFdbEntryRequest{Entry: &switchdriver.FDBEntry{VlanId: in.VLAN, Mac: uint64(in.MAC), Port: in.Port, Type: switchdriver.FDBMgmt}}})
+		Request: &pluginv1.WriteFdbEntryRequest{Entry: &switchdriver.FDBEntry{
+			VlanId: in.VLAN,
+			Mac:    uint64(in.MAC),
+			Port:   in.Port,
+			Type:   switchdriver.FDBMgmt,
+		}}})
 }
 
 func (s *Service) delFDBEntry(ctx context.Context, in fdbIn) error {
 	return s.changeSwitch(ctx, in.Node, writes.Operation{What: "removing the forwarding entry of " + in.MAC.String(),
-		Request: &pluginv1.DeleteFdbEntryRequest{VlanId: in.VLAN, Mac: uint64(in.MAC)}})
+		Request: &pluginv1.DeleteFdbEntryRequest{
+			VlanId: in.VLAN,
+			Mac:    uint64(in.MAC),
+		}})
 }

@@ -54,7 +54,12 @@ type search struct {
 
 // findAddress says where a MAC address, an IP address or a name is.
 func (s *Service) findAddress(ctx context.Context, in findIn) (*spots, error) {
-	q := &search{s: s, text: strings.TrimSpace(in.Address), macs: map[mib.MAC]bool{}, learned: map[mib.MAC]map[learnedAt][]uint32{}}
+	q := &search{
+		s:       s,
+		text:    strings.TrimSpace(in.Address),
+		macs:    map[mib.MAC]bool{},
+		learned: map[mib.MAC]map[learnedAt][]uint32{},
+	}
 	if m, err := mib.ParseMAC(q.text); err == nil {
 		q.macs[m] = true
 	} else if q.ip, err = netip.ParseAddr(q.text); err == nil {
@@ -77,7 +82,12 @@ func (s *Service) findAddress(ctx context.Context, in findIn) (*spots, error) {
 	}
 	q.addPlaces()
 	if len(q.out) == 0 && !q.ip.IsValid() && len(q.macs) == 0 {
-		return nil, fault.At(fault.NotFound, "address", "%.64q is no MAC or IP address, and neither a switch nor a neighbour is called so", q.text)
+		return nil, fault.At(
+			fault.NotFound,
+			"address",
+			"%.64q is no MAC or IP address, and neither a switch nor a neighbour is called so",
+			q.text,
+		)
 	}
 	out := &spots{Entries: q.sortedSpots(), Partial: partial}
 	for m := range q.macs {
@@ -94,7 +104,11 @@ func (q *search) sortedSpots() []spot {
 		if order != 0 || a.How == "link" {
 			return order
 		}
-		return cmp.Or(strings.Compare(a.Switch, b.Switch), cmp.Compare(a.Number, b.Number), cmp.Compare(a.VLAN, b.VLAN))
+		return cmp.Or(
+			strings.Compare(a.Switch, b.Switch),
+			cmp.Compare(a.Number, b.Number),
+			cmp.Compare(a.VLAN, b.VLAN),
+		)
 	})
 	return append([]spot{}, slices.Compact(q.out)...)
 }
@@ -103,7 +117,13 @@ func (q *search) sortedSpots() []spot {
 func (q *search) searchReported() {
 	for _, e := range q.s.inventory.Entries() {
 		o := q.s.survey.Observation(e.MAC)
-		here := spot{ofSwitch: q.s.switchIdentity(e.MAC), MAC: e.MAC.String(), IP: e.Address.String(), How: "device", Seen: ""}
+		here := spot{
+			ofSwitch: q.s.switchIdentity(e.MAC),
+			MAC:      e.MAC.String(),
+			IP:       e.Address.String(),
+			How:      "device",
+			Seen:     "",
+		}
 		if o != nil {
 			here.Seen = formatTime(o.Observed)
 		}
@@ -139,8 +159,14 @@ func (q *search) searchNeighbor(m mib.MAC, o *discovery.Observation, n discovery
 	if !(q.macs[chassis] && chassis != 0 || q.ip.IsValid() && slices.Contains(n.Addresses, q.ip) || n.SysName != "" && strings.EqualFold(n.SysName, q.text)) {
 		return
 	}
-	at := spot{ofSwitch: q.s.switchIdentity(m), How: "neighbor", Seen: formatTime(o.Observed)}
-	i := slices.IndexFunc(o.Ports, func(p discovery.Port) bool { return p.ID == n.LocalPort })
+	at := spot{
+		ofSwitch: q.s.switchIdentity(m),
+		How:      "neighbor",
+		Seen:     formatTime(o.Observed),
+	}
+	i := slices.IndexFunc(o.Ports, func(p discovery.Port) bool {
+		return p.ID == n.LocalPort
+	})
 	if i >= 0 {
 		at.portID = portID{portName(o.Ports[i]), o.Ports[i].Number}
 	}
@@ -193,7 +219,9 @@ func (q *search) confirmLastSeen(ctx context.Context) bool {
 			return false
 		}
 		sw, err := q.s.inventory.Find(st.Switch)
-		if err != nil || q.askSwitch(ctx, sw, &mu) != nil || len(q.learned[mac][learnedAt{st.Switch, st.Port}]) == 0 {
+		if err != nil ||
+			q.askSwitch(ctx, sw, &mu) != nil ||
+			len(q.learned[mac][learnedAt{st.Switch, st.Port}]) == 0 {
 			return false
 		}
 	}
@@ -204,7 +232,14 @@ func (q *search) confirmLastSeen(ctx context.Context) bool {
 func (q *search) askSwitch(ctx context.Context, sw *switchdriver.Switch, mu *sync.Mutex) error {
 	m := mib.MAC(sw.NodeId)
 	for mac := range q.macs { // no other goroutine changes them now
-		page, err := q.s.drivers.ReadFDB(ctx, sw, driver.Query{MAC: uint64(mac), Limit: driver.PageSize})
+		page, err := q.s.drivers.ReadFDB(
+			ctx,
+			sw,
+			driver.Query{
+				MAC:   uint64(mac),
+				Limit: driver.PageSize,
+			},
+		)
 		if fault.KindOf(err) == fault.Unsupported {
 			return nil
 		}
@@ -251,7 +286,13 @@ func (q *search) addPlaces() {
 }
 
 func (q *search) newSpot(mac mib.MAC, at learnedAt, vlan uint32, how string) spot {
-	out := spot{ofSwitch: q.s.switchIdentity(at.sw), portID: portID{q.s.portNamesOf(at.sw).nameOfPort(at.port), at.port}, VLAN: vlan, MAC: mac.String(), How: how}
+	out := spot{
+		ofSwitch: q.s.switchIdentity(at.sw),
+		portID:   portID{q.s.portNamesOf(at.sw).nameOfPort(at.port), at.port},
+		VLAN:     vlan,
+		MAC:      mac.String(),
+		How:      how,
+	}
 	if q.ip.IsValid() {
 		out.IP = q.ip.String()
 	}
@@ -271,8 +312,17 @@ func (s *Service) currentPlaces() *places {
 }
 
 func (o *spots) formatTable() string {
-	t := commands.Table{Empty: "It is learned at no switch.", Columns: []commands.Column{{Title: "Switch", Max: 32}, {Title: "Port"}, {Title: "VLAN", Right: true}, {Title: "MAC address"},
-		{Title: "IP address"}, {Title: "How"}, {Title: "Since"}}}
+	t := commands.Table{
+		Empty: "It is learned at no switch.",
+		Columns: []commands.Column{{
+			Title: "Switch",
+			Max:   32,
+		}, {Title: "Port"}, {
+			Title: "VLAN",
+			Right: true,
+		}, {Title: "MAC address"},
+			{Title: "IP address"}, {Title: "How"}, {Title: "Since"}},
+	}
 	for _, e := range o.Entries {
 		t.Add(e.Switch, e.Port, formatNonZero(e.VLAN), e.MAC, e.IP, e.How, e.Since)
 	}

@@ -79,7 +79,9 @@ type rows struct {
 
 // tableHandler makes a handler of a table that is always at hand.
 func tableHandler(table func() commands.Table) func(context.Context, operations.None) (*rows, error) {
-	return func(context.Context, operations.None) (*rows, error) { return &rows{table()}, nil }
+	return func(context.Context, operations.None) (*rows, error) {
+		return &rows{table()}, nil
+	}
 }
 
 type listedSwitch struct {
@@ -103,7 +105,12 @@ type switchLines struct {
 // switchLines is the switch list without its secrets, and what was wrong with its file.
 func (s *Service) switchLines(context.Context, operations.None) (*switchLines, error) {
 	l := s.inventory.Last()
-	out := &switchLines{Loaded: reportOfList(l), Stored: l.Stored, At: formatTime(l.At), Entries: []listedSwitch{}}
+	out := &switchLines{
+		Loaded:  reportOfList(l),
+		Stored:  l.Stored,
+		At:      formatTime(l.At),
+		Entries: []listedSwitch{},
+	}
 	for _, e := range s.inventory.Entries() {
 		out.Entries = append(out.Entries, listedSwitch{
 			ofSwitch:   s.switchIdentity(e.MAC),

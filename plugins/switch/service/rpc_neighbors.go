@@ -33,7 +33,9 @@ type neighborLines struct {
 }
 
 // neighborName is what a neighbour calls itself.
-func neighborName(n discovery.Neighbor) string { return cmp.Or(n.SysName, n.Chassis.String()) }
+func neighborName(n discovery.Neighbor) string {
+	return cmp.Or(n.SysName, n.Chassis.String())
+}
 
 // onlyNodeID is the node-id of a switch that a call is limited to, "" when it is not.
 func (s *Service) onlyNodeID(name string) (string, error) {
@@ -80,20 +82,28 @@ func (s *Service) neighborLines(ctx context.Context, in whichIn) (*neighborLines
 			out.Entries = append(out.Entries, neighborLine{
 				ofSwitch:   s.ofNode(u.Node),
 				lastAnswer: s.lastAnswerOfNode(u.Node),
-				Port:       s.portOf(discovery.End{Node: u.Node, Port: u.Port}),
-				Neighbor:   u.Neighbor,
-				Reason:     u.Why,
+				Port: s.portOf(discovery.End{
+					Node: u.Node,
+					Port: u.Port,
+				}),
+				Neighbor: u.Neighbor,
+				Reason:   u.Why,
 			})
 		}
 	}
-	slices.SortStableFunc(out.Entries, func(a, b neighborLine) int { return strings.Compare(a.Switch, b.Switch) })
+	slices.SortStableFunc(out.Entries, func(a, b neighborLine) int {
+		return strings.Compare(a.Switch, b.Switch)
+	})
 	return out, nil
 }
 
 // portsOf names the members of a link.
 func (s *Service) portsOf(node string, members []string) (out []string) {
 	for _, m := range members {
-		out = append(out, s.portOf(discovery.End{Node: node, Port: m}))
+		out = append(out, s.portOf(discovery.End{
+			Node: node,
+			Port: m,
+		}))
 	}
 	return out
 }
@@ -138,10 +148,34 @@ func (s *Service) announcedAddresses(e discovery.Edge) (out []string) {
 }
 
 func (o *neighborLines) formatTable() string {
-	t := commands.Table{Empty: "No neighbours.", Columns: []commands.Column{{Title: "Switch", Max: 32}, {Title: "Port"}, {Title: "Neighbour", Max: 40}, {Title: "Port", Max: 24},
-		{Title: "Addresses", Max: 40}, {Title: "Source"}, {Title: "Placed"}, {Title: "Reason", Max: 80}}}
+	t := commands.Table{
+		Empty: "No neighbours.",
+		Columns: []commands.Column{{
+			Title: "Switch",
+			Max:   32,
+		}, {Title: "Port"}, {
+			Title: "Neighbour",
+			Max:   40,
+		}, {Title: "Port", Max: 24},
+			{
+				Title: "Addresses",
+				Max:   40,
+			}, {Title: "Source"}, {Title: "Placed"}, {
+				Title: "Reason",
+				Max:   80,
+			}},
+	}
 	for _, e := range o.Entries {
-		t.Add(e.Switch, formatPort(e.Port, e.Members), e.Neighbor, formatPort(e.FarPort, e.Far), commands.List(", ", e.Address), e.Protocol, e.Placed, e.Reason)
+		t.Add(
+			e.Switch,
+			formatPort(e.Port, e.Members),
+			e.Neighbor,
+			formatPort(e.FarPort, e.Far),
+			commands.List(", ", e.Address),
+			e.Protocol,
+			e.Placed,
+			e.Reason,
+		)
 	}
 	return t.String()
 }
@@ -176,7 +210,12 @@ func (s *Service) historyLines(_ context.Context, in historyIn) (*historyLines, 
 	var since time.Time
 	if in.Since != "" {
 		if since, err = time.Parse(time.RFC3339, in.Since); err != nil {
-			return nil, fault.At(fault.Invalid, "since", "%.40q is not a time as in RFC 3339, 2026-11-22T17:00:00Z", in.Since)
+			return nil, fault.At(
+				fault.Invalid,
+				"since",
+				"%.40q is not a time as in RFC 3339, 2026-11-22T17:00:00Z",
+				in.Since,
+			)
 		}
 	}
 	out := &historyLines{Entries: []historyLine{}}
@@ -187,9 +226,15 @@ func (s *Service) historyLines(_ context.Context, in historyIn) (*historyLines, 
 		if only != "" && c.Node != only && c.Peer != only {
 			continue
 		}
-		l := historyLine{formatTime(c.At), string(c.Kind), s.ofNode(c.Node), s.portOf(discovery.End{Node: c.Node, Port: c.Port}), "", "", "", c.Source, c.Cause}
+		l := historyLine{formatTime(c.At), string(c.Kind), s.ofNode(c.Node), s.portOf(discovery.End{
+			Node: c.Node,
+			Port: c.Port,
+		}), "", "", "", c.Source, c.Cause}
 		if c.Peer != "" {
-			l.Peer, l.PeerPort = s.ofNode(c.Peer).Switch, s.portOf(discovery.End{Node: c.Peer, Port: c.PeerPort})
+			l.Peer, l.PeerPort = s.ofNode(c.Peer).Switch, s.portOf(discovery.End{
+				Node: c.Peer,
+				Port: c.PeerPort,
+			})
 		}
 		if c.MAC != 0 {
 			l.MAC = c.MAC.String()
@@ -200,8 +245,17 @@ func (s *Service) historyLines(_ context.Context, in historyIn) (*historyLines, 
 }
 
 func (o *historyLines) formatTable() string {
-	t := commands.Table{Empty: "Nothing has changed yet.", Columns: []commands.Column{{Title: "Time"}, {Title: "Change"}, {Title: "Switch", Max: 32}, {Title: "Port"},
-		{Title: "Peer", Max: 32}, {Title: "Port"}, {Title: "MAC address"}, {Title: "Source"}, {Title: "Cause"}}}
+	t := commands.Table{
+		Empty: "Nothing has changed yet.",
+		Columns: []commands.Column{{Title: "Time"}, {Title: "Change"}, {
+			Title: "Switch",
+			Max:   32,
+		}, {Title: "Port"},
+			{
+				Title: "Peer",
+				Max:   32,
+			}, {Title: "Port"}, {Title: "MAC address"}, {Title: "Source"}, {Title: "Cause"}},
+	}
 	for _, e := range o.Entries {
 		t.Add(e.Time, e.Change, e.Switch, e.Port, e.Peer, e.PeerPort, e.MAC, e.Source, e.Cause)
 	}

@@ -63,7 +63,11 @@ func statusText(n int32) string {
 
 // getPorts reads the ports of a switch with their VLANs and spanning tree. What the switch does not have is left out;
 // what could not be read is named.
-func (s *Service) getPorts(ctx context.Context, sw *switchdriver.Switch, in whichIn) (*portsOut, error) {
+func (s *Service) getPorts(
+	ctx context.Context,
+	sw *switchdriver.Switch,
+	in whichIn,
+) (*portsOut, error) {
 	o, q, err := s.readCurrent(ctx, sw)
 	if err != nil {
 		return nil, err
@@ -80,7 +84,8 @@ func (s *Service) getPorts(ctx context.Context, sw *switchdriver.Switch, in whic
 		var g errgroup.Group
 		var cuts [3]string
 		g.Go(func() (err error) {
-			if vlans, pvids, err = s.drivers.PortVLANs(ctx, sw); err != nil && fault.KindOf(err) != fault.Unsupported {
+			if vlans, pvids, err = s.drivers.PortVLANs(ctx, sw); err != nil &&
+				fault.KindOf(err) != fault.Unsupported {
 				cuts[0] = "VLANs: " + err.Error()
 			}
 			return nil
@@ -114,13 +119,22 @@ func (s *Service) getPorts(ctx context.Context, sw *switchdriver.Switch, in whic
 	}
 	out := &portsOut{s.switchIdentity(mib.MAC(sw.NodeId)), q, []portView{}}
 	neighbors := s.attachedDevices(o)
-	bridged := slices.ContainsFunc(o.Ports, func(p discovery.Port) bool { return p.Bridged })
+	bridged := slices.ContainsFunc(o.Ports, func(p discovery.Port) bool {
+		return p.Bridged
+	})
 	for _, p := range o.Ports {
 		if only != 0 && p.Number != only {
 			continue
 		}
-		v := portView{portID: portID{portName(p), p.Number}, Description: p.Descr, Alias: aliases[p.Number], Admin: statusText(p.Admin), State: statusText(p.Oper),
-			Speed: p.Speed / 1000, Neighbors: neighbors[p.ID]}
+		v := portView{
+			portID:      portID{portName(p), p.Number},
+			Description: p.Descr,
+			Alias:       aliases[p.Number],
+			Admin:       statusText(p.Admin),
+			State:       statusText(p.Oper),
+			Speed:       p.Speed / 1000,
+			Neighbors:   neighbors[p.ID],
+		}
 		if p.MAC != 0 {
 			v.MAC = p.MAC.String()
 		}
@@ -148,7 +162,9 @@ func (v *portView) setVLANs(vlans []*switchdriver.VLAN, pvids map[uint32]uint32)
 }
 
 func (v *portView) setSTP(stp []*switchdriver.STPPort) {
-	i := slices.IndexFunc(stp, func(p *switchdriver.STPPort) bool { return p.Port == v.Number })
+	i := slices.IndexFunc(stp, func(p *switchdriver.STPPort) bool {
+		return p.Port == v.Number
+	})
 	if i >= 0 {
 		v.STP = stpStates[stp[i].State]
 	}
@@ -182,7 +198,9 @@ func (s *Service) attachedDevices(o *discovery.Observation) map[string][]string 
 func (s *Service) portOf(e discovery.End) string {
 	if id, err := strconv.ParseUint(e.Node, 10, 48); err == nil {
 		if o := s.survey.Observation(mib.MAC(id)); o != nil {
-			i := slices.IndexFunc(o.Ports, func(p discovery.Port) bool { return p.ID == e.Port })
+			i := slices.IndexFunc(o.Ports, func(p discovery.Port) bool {
+				return p.ID == e.Port
+			})
 			if i >= 0 {
 				return portName(o.Ports[i])
 			}
@@ -192,10 +210,40 @@ func (s *Service) portOf(e discovery.End) string {
 }
 
 func (o *portsOut) formatTable() string {
-	t := commands.Table{Empty: "The switch reports no ports.", Columns: []commands.Column{{Title: "Port"}, {Title: "No", Right: true}, {Title: "Description", Max: 32}, {Title: "Admin"},
-		{Title: "State"}, {Title: "Speed", Right: true}, {Title: "PVID", Right: true}, {Title: "Untagged", Max: 24}, {Title: "Tagged", Max: 32}, {Title: "STP"}, {Title: "Neighbour", Max: 48}}}
+	t := commands.Table{
+		Empty: "The switch reports no ports.",
+		Columns: []commands.Column{{Title: "Port"}, {
+			Title: "No",
+			Right: true,
+		}, {Title: "Description", Max: 32}, {Title: "Admin"},
+			{Title: "State"}, {
+				Title: "Speed",
+				Right: true,
+			}, {
+				Title: "PVID",
+				Right: true,
+			}, {
+				Title: "Untagged",
+				Max:   24,
+			}, {
+				Title: "Tagged",
+				Max:   32,
+			}, {Title: "STP"}, {Title: "Neighbour", Max: 48}},
+	}
 	for _, p := range o.Entries {
-		t.Add(p.Port, p.Number, p.Alias, p.Admin, p.State, formatSpeed(p.Speed), formatNonZero(p.PVID), commands.List(",", p.Untagged), commands.List(",", p.Tagged), p.STP, commands.List(", ", p.Neighbors))
+		t.Add(
+			p.Port,
+			p.Number,
+			p.Alias,
+			p.Admin,
+			p.State,
+			formatSpeed(p.Speed),
+			formatNonZero(p.PVID),
+			commands.List(",", p.Untagged),
+			commands.List(",", p.Tagged),
+			p.STP,
+			commands.List(", ", p.Neighbors),
+		)
 	}
 	return t.String() + o.qualityNote()
 }

@@ -81,12 +81,20 @@ const (
 	stateDown = "down"
 )
 
-func priorities() []string { return []string{"", "critical", "high", "low"} }
+func priorities() []string {
+	return []string{"", "critical", "high", "low"}
+}
 
-func duplexes() []string { return []string{"auto", "half", "full"} }
+func duplexes() []string {
+	return []string{"auto", "half", "full"}
+}
 
 // getPortSettings reads the settings of the ports of a switch.
-func (s *Service) getPortSettings(ctx context.Context, sw *switchdriver.Switch, in whichIn) (*portSettingsOut, error) {
+func (s *Service) getPortSettings(
+	ctx context.Context,
+	sw *switchdriver.Switch,
+	in whichIn,
+) (*portSettingsOut, error) {
 	names := s.portNamesOf(mib.MAC(sw.NodeId))
 	only, err := names.parsePort(sw, "port", in.Port)
 	if err != nil {
@@ -96,14 +104,36 @@ func (s *Service) getPortSettings(ctx context.Context, sw *switchdriver.Switch, 
 	if err != nil {
 		return nil, err
 	}
-	out := &portSettingsOut{ofSwitch: s.switchIdentity(mib.MAC(sw.NodeId)), Entries: []portSettings{}}
+	out := &portSettingsOut{
+		ofSwitch: s.switchIdentity(mib.MAC(sw.NodeId)),
+		Entries:  []portSettings{},
+	}
 	for _, p := range ports {
-		out.Entries = append(out.Entries, portSettings{portID: portID{names.nameOfPort(p.Port), p.Port}, State: choice(p.Up, stateUp, stateDown),
-			Description: p.Description, Power: choice(p.Power, powerOn, powerOff), PowerPriority: word(p.PowerPriority, priorities()...),
-			PowerLimit: p.PowerLimit, PowerClass: p.PowerClass, PowerDrawn: p.PowerDrawn, Speed: p.Speed,
-			PowerStatus: word(p.PowerStatus, "", "disabled", "searching", "delivering", "fault", "test", "other-fault"),
-			Duplex:      word(p.Duplex, duplexes()...), LinkSpeed: p.LinkSpeed, LinkDuplex: word(p.LinkDuplex, "", "half", "full"),
-			FlowControl: word(p.FlowControl, "", "disabled", "send", "receive", "both")})
+		out.Entries = append(out.Entries, portSettings{
+			portID:        portID{names.nameOfPort(p.Port), p.Port},
+			State:         choice(p.Up, stateUp, stateDown),
+			Description:   p.Description,
+			Power:         choice(p.Power, powerOn, powerOff),
+			PowerPriority: word(p.PowerPriority, priorities()...),
+			PowerLimit:    p.PowerLimit,
+			PowerClass:    p.PowerClass,
+			PowerDrawn:    p.PowerDrawn,
+			Speed:         p.Speed,
+			PowerStatus: word(
+				p.PowerStatus,
+				"",
+				"disabled",
+				"searching",
+				"delivering",
+				"fault",
+				"test",
+				"other-fault",
+			),
+			Duplex:      word(p.Duplex, duplexes()...),
+			LinkSpeed:   p.LinkSpeed,
+			LinkDuplex:  word(p.LinkDuplex, "", "half", "full"),
+			FlowControl: word(p.FlowControl, "", "disabled", "send", "receive", "both"),
+		})
 	}
 	for _, p := range supplies {
 		out.Supplies = append(out.Supplies, powerSupply{p.Group, p.Budget, p.Drawn})
@@ -111,7 +141,11 @@ func (s *Service) getPortSettings(ctx context.Context, sw *switchdriver.Switch, 
 	return out, nil
 }
 
-func (s *Service) readSettings(ctx context.Context, sw *switchdriver.Switch, only uint32) ([]*switchdriver.PortSettings, []*switchdriver.PowerSupply, error) {
+func (s *Service) readSettings(
+	ctx context.Context,
+	sw *switchdriver.Switch,
+	only uint32,
+) ([]*switchdriver.PortSettings, []*switchdriver.PowerSupply, error) {
 	d, known, err := driver.For[switchdriver.PortSettingsReader](ctx, s.drivers, sw, "ReadPortSettings")
 	if err != nil {
 		return nil, nil, err
@@ -120,9 +154,30 @@ func (s *Service) readSettings(ctx context.Context, sw *switchdriver.Switch, onl
 }
 
 func (o *portSettingsOut) formatTable() string {
-	t := commands.Table{Empty: "The switch reports no ports.", Columns: []commands.Column{{Title: "Port"}, {Title: "No", Right: true}, {Title: "State"},
-		{Title: "Description", Max: 40}, {Title: "Speed", Right: true}, {Title: "Duplex"}, {Title: "Link", Right: true}, {Title: "Flow control"},
-		{Title: "Power"}, {Title: "Priority"}, {Title: "Limit mW", Right: true}, {Title: "Class", Right: true}, {Title: "Drawn mW", Right: true}}}
+	t := commands.Table{
+		Empty: "The switch reports no ports.",
+		Columns: []commands.Column{{Title: "Port"}, {
+			Title: "No",
+			Right: true,
+		}, {Title: "State"},
+			{
+				Title: "Description",
+				Max:   40,
+			}, {
+				Title: "Speed",
+				Right: true,
+			}, {Title: "Duplex"}, {
+				Title: "Link",
+				Right: true,
+			}, {Title: "Flow control"},
+			{Title: "Power"}, {Title: "Priority"}, {
+				Title: "Limit mW",
+				Right: true,
+			}, {
+				Title: "Class",
+				Right: true,
+			}, {Title: "Drawn mW", Right: true}},
+	}
 	for _, p := range o.Entries {
 		link := strings.TrimSpace(megabits(p.LinkSpeed) + " " + p.LinkDuplex)
 		power := strings.TrimSpace(p.Power + " " + p.PowerStatus)
@@ -135,7 +190,12 @@ func (o *portSettingsOut) formatTable() string {
 	}
 	text := t.String()
 	for _, p := range o.Supplies {
-		text += fmt.Sprintf("Power supply %d: %d W of %d W are drawn.\n", p.Group, p.Drawn, p.Budget)
+		text += fmt.Sprintf(
+			"Power supply %d: %d W of %d W are drawn.\n",
+			p.Group,
+			p.Drawn,
+			p.Budget,
+		)
 	}
 	return text
 }
@@ -173,7 +233,12 @@ type portChangeIn struct {
 
 // settings are those of the contract.
 func (in portChangeIn) settings(number uint32) *switchdriver.PortSettings {
-	s := &switchdriver.PortSettings{Port: number, Description: in.Description, PowerLimit: in.PowerLimit, Speed: in.Speed}
+	s := &switchdriver.PortSettings{
+		Port:        number,
+		Description: in.Description,
+		PowerLimit:  in.PowerLimit,
+		Speed:       in.Speed,
+	}
 	if in.State != "" {
 		s.Up = new(in.State == stateUp)
 	}
@@ -202,7 +267,11 @@ func interrupts(s *switchdriver.PortSettings) bool {
 }
 
 // setPort changes the settings of a port.
-func (s *Service) setPort(ctx context.Context, sw *switchdriver.Switch, in portChangeIn) (*done, error) {
+func (s *Service) setPort(
+	ctx context.Context,
+	sw *switchdriver.Switch,
+	in portChangeIn,
+) (*done, error) {
 	number, err := s.onePort(sw, in.Port)
 	if err != nil {
 		return nil, err
@@ -217,7 +286,13 @@ func (s *Service) setPort(ctx context.Context, sw *switchdriver.Switch, in portC
 		}
 	}
 	what := fmt.Sprintf("setting port %s", s.portNamesOf(mib.MAC(sw.NodeId)).nameOfPort(number))
-	return s.writePort(ctx, sw, in.whichIn, what, &pluginv1.WritePortSettingsRequest{Settings: wanted})
+	return s.writePort(
+		ctx,
+		sw,
+		in.whichIn,
+		what,
+		&pluginv1.WritePortSettingsRequest{Settings: wanted},
+	)
 }
 
 // bounceIn is the input of bounce-port.
@@ -232,18 +307,28 @@ type bounceIn struct {
 const bouncePause = 3 * time.Second
 
 // bouncePort takes a port down and up again, or its power.
-func (s *Service) bouncePort(ctx context.Context, sw *switchdriver.Switch, in bounceIn) (*done, error) {
+func (s *Service) bouncePort(
+	ctx context.Context,
+	sw *switchdriver.Switch,
+	in bounceIn,
+) (*done, error) {
 	number, err := s.onePort(sw, in.Port)
 	if err != nil {
 		return nil, err
 	}
-	r := &pluginv1.WritePortSettingsRequest{Settings: &switchdriver.PortSettings{Port: number}, Bounce: cmp.Or(in.Pause, uint32(bouncePause.Milliseconds()))}
+	r := &pluginv1.WritePortSettingsRequest{
+		Settings: &switchdriver.PortSettings{Port: number},
+		Bounce:   cmp.Or(in.Pause, uint32(bouncePause.Milliseconds())),
+	}
 	if in.Power {
 		r.Settings.Power = new(true)
 	} else {
 		r.Settings.Up = new(true)
 	}
-	if err := switchdriver.CheckBounce(r.Settings, time.Duration(r.Bounce)*time.Millisecond); err != nil {
+	if err := switchdriver.CheckBounce(
+		r.Settings,
+		time.Duration(r.Bounce)*time.Millisecond,
+	); err != nil {
 		return nil, leafNames(err)
 	}
 	if !in.Force {
@@ -251,7 +336,13 @@ func (s *Service) bouncePort(ctx context.Context, sw *switchdriver.Switch, in bo
 			return nil, err
 		}
 	}
-	return s.writePort(ctx, sw, in.whichIn, fmt.Sprintf("bouncing port %s", s.portNamesOf(mib.MAC(sw.NodeId)).nameOfPort(number)), r)
+	return s.writePort(
+		ctx,
+		sw,
+		in.whichIn,
+		fmt.Sprintf("bouncing port %s", s.portNamesOf(mib.MAC(sw.NodeId)).nameOfPort(number)),
+		r,
+	)
 }
 
 func (s *Service) onePort(sw *switchdriver.Switch, port string) (uint32, error) {
@@ -262,8 +353,18 @@ func (s *Service) onePort(sw *switchdriver.Switch, port string) (uint32, error) 
 	return number, err
 }
 
-func (s *Service) writePort(ctx context.Context, sw *switchdriver.Switch, in whichIn, what string, r *pluginv1.WritePortSettingsRequest) (*done, error) {
-	o := writes.Operation{What: what, Request: r, Ports: s.portNamesOf(mib.MAC(sw.NodeId)).meantPorts([]string{in.Port})}
+func (s *Service) writePort(
+	ctx context.Context,
+	sw *switchdriver.Switch,
+	in whichIn,
+	what string,
+	r *pluginv1.WritePortSettingsRequest,
+) (*done, error) {
+	o := writes.Operation{
+		What:    what,
+		Request: r,
+		Ports:   s.portNamesOf(mib.MAC(sw.NodeId)).meantPorts([]string{in.Port}),
+	}
 	return &done{"SUCCESS"}, leafNames(s.changeSwitch(ctx, mib.MAC(sw.NodeId), o))
 }
 

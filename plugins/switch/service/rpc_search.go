@@ -63,7 +63,9 @@ func newNeedle(text string) needle {
 	return n
 }
 
-func (n needle) in(text string) bool { return strings.Contains(strings.ToLower(text), n.text) }
+func (n needle) in(text string) bool {
+	return strings.Contains(strings.ToLower(text), n.text)
+}
 
 // inMAC reports whether the text is a part of a MAC address: written as it is, or its digits with other separators.
 func (n needle) inMAC(m mib.MAC) bool {
@@ -71,7 +73,8 @@ func (n needle) inMAC(m mib.MAC) bool {
 		return false
 	}
 	plain := m.String()
-	return n.in(plain) || n.digits != "" && strings.Contains(strings.ReplaceAll(plain, ":", ""), n.digits)
+	return n.in(plain) ||
+		n.digits != "" && strings.Contains(strings.ReplaceAll(plain, ":", ""), n.digits)
 }
 
 // inIP reports whether the text is a part of an IP address, or the same address written in another way.
@@ -133,7 +136,12 @@ func (s *Service) searchSwitch(n needle, e switchlist.Entry, o *discovery.Observ
 	}
 	for _, f := range facts {
 		if f.found {
-			return []searchHit{{ofSwitch: s.switchIdentity(e.MAC), Kind: "switch", Match: f.match, Value: f.value}}
+			return []searchHit{{
+				ofSwitch: s.switchIdentity(e.MAC),
+				Kind:     "switch",
+				Match:    f.match,
+				Value:    f.value,
+			}}
 		}
 	}
 	return nil
@@ -141,7 +149,12 @@ func (s *Service) searchSwitch(n needle, e switchlist.Entry, o *discovery.Observ
 
 func (s *Service) searchPorts(n needle, o *discovery.Observation) (out []searchHit) {
 	for _, p := range o.Ports {
-		hit := searchHit{ofSwitch: s.switchIdentity(o.Node), Port: portName(p), Number: p.Number, Kind: "port"}
+		hit := searchHit{
+			ofSwitch: s.switchIdentity(o.Node),
+			Port:     portName(p),
+			Number:   p.Number,
+			Kind:     "port",
+		}
 		switch {
 		case n.in(p.Name):
 			hit.Match, hit.Value = "name", p.Name
@@ -161,8 +174,14 @@ func (s *Service) searchPorts(n needle, o *discovery.Observation) (out []searchH
 
 func (s *Service) searchNeighbors(n needle, o *discovery.Observation) (out []searchHit) {
 	for _, nb := range o.Neighbors {
-		hit := searchHit{ofSwitch: s.switchIdentity(o.Node), Port: nb.LocalPort, Kind: "neighbor"}
-		i := slices.IndexFunc(o.Ports, func(p discovery.Port) bool { return p.ID == nb.LocalPort })
+		hit := searchHit{
+			ofSwitch: s.switchIdentity(o.Node),
+			Port:     nb.LocalPort,
+			Kind:     "neighbor",
+		}
+		i := slices.IndexFunc(o.Ports, func(p discovery.Port) bool {
+			return p.ID == nb.LocalPort
+		})
 		if i >= 0 {
 			hit.Port, hit.Number = portName(o.Ports[i]), o.Ports[i].Number
 		}

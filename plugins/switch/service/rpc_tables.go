@@ -41,7 +41,10 @@ type page[T line] struct {
 type line interface{ tableCells() []any }
 
 func (p *page[T]) formatTable() string {
-	t := commands.Table{Empty: "No entries.", Columns: p.columns}
+	t := commands.Table{
+		Empty:   "No entries.",
+		Columns: p.columns,
+	}
 	for _, e := range p.Entries {
 		t.Add(e.tableCells()...)
 	}
@@ -63,9 +66,15 @@ type fdbLine struct {
 	Type string `json:"type"`
 }
 
-func (e fdbLine) tableCells() []any { return []any{e.VLAN, e.MAC, e.Port, e.Number, e.Type} }
+func (e fdbLine) tableCells() []any {
+	return []any{e.VLAN, e.MAC, e.Port, e.Number, e.Type}
+}
 
-func (s *Service) fdbLines(ctx context.Context, sw *switchdriver.Switch, in fdbLinesIn) (*page[fdbLine], error) {
+func (s *Service) fdbLines(
+	ctx context.Context,
+	sw *switchdriver.Switch,
+	in fdbLinesIn,
+) (*page[fdbLine], error) {
 	mac, err := macOf(in.MAC)
 	if err != nil {
 		return nil, err
@@ -75,16 +84,31 @@ func (s *Service) fdbLines(ctx context.Context, sw *switchdriver.Switch, in fdbL
 	if err != nil {
 		return nil, err
 	}
-	q := driver.Query{VLAN: in.VLAN, MAC: mac, Port: port, Cursor: in.Cursor, Limit: in.pageRows()}
+	q := driver.Query{
+		VLAN:   in.VLAN,
+		MAC:    mac,
+		Port:   port,
+		Cursor: in.Cursor,
+		Limit:  in.pageRows(),
+	}
 	p, err := s.drivers.ReadFDB(ctx, sw, q)
 	if err != nil {
 		return nil, err
 	}
-	out := &page[fdbLine]{Entries: make([]fdbLine, 0, len(p.Entries)), pageOut: pageOut{p.Next, formatCuts(p.Partial)},
-		columns: []commands.Column{{Title: "VLAN", Right: true}, {Title: "MAC address"}, {Title: "Port"},
-			{Title: "No", Right: true}, {Title: "Type"}}}
+	out := &page[fdbLine]{
+		Entries: make([]fdbLine, 0, len(p.Entries)),
+		pageOut: pageOut{p.Next, formatCuts(p.Partial)},
+		columns: []commands.Column{{
+			Title: "VLAN",
+			Right: true,
+		}, {Title: "MAC address"}, {Title: "Port"},
+			{Title: "No", Right: true}, {Title: "Type"}},
+	}
 	for _, e := range p.Entries {
-		out.Entries = append(out.Entries, fdbLine{e.VlanId, mib.MAC(e.Mac).String(), portID{names.nameOfPort(e.Port), e.Port}, entryOf(sw, e).Type})
+		out.Entries = append(
+			out.Entries,
+			fdbLine{e.VlanId, mib.MAC(e.Mac).String(), portID{names.nameOfPort(e.Port), e.Port}, entryOf(sw, e).Type},
+		)
 	}
 	return out, nil
 }
@@ -103,26 +127,52 @@ type arpLine struct {
 	Type    string `json:"type"`
 }
 
-func (e arpLine) tableCells() []any { return []any{e.IP, e.MAC, e.IfIndex, e.Type} }
+func (e arpLine) tableCells() []any {
+	return []any{e.IP, e.MAC, e.IfIndex, e.Type}
+}
 
-func (s *Service) arpLines(ctx context.Context, sw *switchdriver.Switch, in arpLinesIn) (*page[arpLine], error) {
+func (s *Service) arpLines(
+	ctx context.Context,
+	sw *switchdriver.Switch,
+	in arpLinesIn,
+) (*page[arpLine], error) {
 	mac, err := macOf(in.MAC)
 	if err != nil {
 		return nil, err
 	}
-	p, err := s.drivers.ReadARP(ctx, sw, driver.Query{MAC: mac, Cursor: in.Cursor, Limit: in.pageRows()})
+	p, err := s.drivers.ReadARP(
+		ctx,
+		sw,
+		driver.Query{
+			MAC:    mac,
+			Cursor: in.Cursor,
+			Limit:  in.pageRows(),
+		},
+	)
 	if err != nil {
 		return nil, err
 	}
-	out := &page[arpLine]{Entries: make([]arpLine, 0, len(p.Entries)), pageOut: pageOut{p.Next, formatCuts(p.Partial)},
-		columns: []commands.Column{{Title: "IP address"}, {Title: "MAC address"}, {Title: "Interface", Right: true},
-			{Title: "Type"}}}
+	out := &page[arpLine]{
+		Entries: make([]arpLine, 0, len(p.Entries)),
+		pageOut: pageOut{p.Next, formatCuts(p.Partial)},
+		columns: []commands.Column{{Title: "IP address"}, {Title: "MAC address"}, {
+			Title: "Interface",
+			Right: true,
+		},
+			{Title: "Type"}},
+	}
 	for _, e := range p.Entries {
-		kind := map[int32]string{3: "dynamic", mib.ARPTypeStatic: "static"}[e.Type]
+		kind := map[int32]string{
+			3:                 "dynamic",
+			mib.ARPTypeStatic: "static",
+		}[e.Type]
 		if kind == "" {
 			kind = "other"
 		}
-		out.Entries = append(out.Entries, arpLine{e.IpAddress, mib.MAC(e.Mac).String(), e.IfIndex, kind})
+		out.Entries = append(
+			out.Entries,
+			arpLine{e.IpAddress, mib.MAC(e.Mac).String(), e.IfIndex, kind},
+		)
 	}
 	return out, nil
 }
@@ -140,7 +190,11 @@ type stpLines struct {
 	Entries []stpLine `json:"entry"`
 }
 
-func (s *Service) stpLines(ctx context.Context, sw *switchdriver.Switch, in whichIn) (*stpLines, error) {
+func (s *Service) stpLines(
+	ctx context.Context,
+	sw *switchdriver.Switch,
+	in whichIn,
+) (*stpLines, error) {
 	d, known, err := driver.For[switchdriver.STPReader](ctx, s.drivers, sw, "ReadStp")
 	if err != nil {
 		return nil, err
@@ -154,7 +208,11 @@ func (s *Service) stpLines(ctx context.Context, sw *switchdriver.Switch, in whic
 	for _, p := range ports {
 		l := stpLine{portID{names.nameOfPort(p.Port), p.Port}, p.Enabled, stpStates[p.State], ""}
 		if len(p.DesignatedRoot) == 8 {
-			l.Root = fmt.Sprintf("%d %s", binary.BigEndian.Uint16(p.DesignatedRoot), mib.MACFromBytes(p.DesignatedRoot[2:]))
+			l.Root = fmt.Sprintf(
+				"%d %s",
+				binary.BigEndian.Uint16(p.DesignatedRoot),
+				mib.MACFromBytes(p.DesignatedRoot[2:]),
+			)
 		}
 		out.Entries = append(out.Entries, l)
 	}
@@ -162,7 +220,13 @@ func (s *Service) stpLines(ctx context.Context, sw *switchdriver.Switch, in whic
 }
 
 func (o *stpLines) formatTable() string {
-	t := commands.Table{Empty: "The switch has no ports in a spanning tree.", Columns: []commands.Column{{Title: "Port"}, {Title: "No", Right: true}, {Title: "Enabled"}, {Title: "State"}, {Title: "Root"}}}
+	t := commands.Table{
+		Empty: "The switch has no ports in a spanning tree.",
+		Columns: []commands.Column{{Title: "Port"}, {
+			Title: "No",
+			Right: true,
+		}, {Title: "Enabled"}, {Title: "State"}, {Title: "Root"}},
+	}
 	for _, e := range o.Entries {
 		t.Add(e.Port, e.Number, e.Enabled, e.State, e.Root)
 	}
@@ -215,7 +279,10 @@ func (s *Service) vlanLines(ctx context.Context, in vlanIDIn) (*vlanLines, error
 		for _, v := range vlans {
 			if in.VLAN == 0 || v.VlanId == in.VLAN {
 				read[m] = append(read[m], v)
-				out.Entries = append(out.Entries, vlanLine{s.switchIdentity(m), v.VlanId, v.Name, v.Dynamic, names.allNames(taggedPorts(v)), names.allNames(v.UntaggedPorts)})
+				out.Entries = append(
+					out.Entries,
+					vlanLine{s.switchIdentity(m), v.VlanId, v.Name, v.Dynamic, names.allNames(taggedPorts(v)), names.allNames(v.UntaggedPorts)},
+				)
 			}
 		}
 		return nil
@@ -223,7 +290,9 @@ func (s *Service) vlanLines(ctx context.Context, in vlanIDIn) (*vlanLines, error
 	if err != nil {
 		return nil, err
 	}
-	slices.SortStableFunc(out.Entries, func(a, b vlanLine) int { return strings.Compare(a.Switch, b.Switch) })
+	slices.SortStableFunc(out.Entries, func(a, b vlanLine) int {
+		return strings.Compare(a.Switch, b.Switch)
+	})
 	out.Partial = partial
 	if in.Switch == "" {
 		links := s.bridgeLinks()
@@ -236,10 +305,29 @@ func (s *Service) vlanLines(ctx context.Context, in vlanIDIn) (*vlanLines, error
 }
 
 func (o *vlanLines) formatTable() string {
-	t := commands.Table{Empty: "No VLANs.", Columns: []commands.Column{{Title: "Switch", Max: 32}, {Title: "VLAN", Right: true}, {Title: "Name", Max: 32}, {Title: "Dynamic"},
-		{Title: "Untagged", Max: 60}, {Title: "Tagged", Max: 60}}}
+	t := commands.Table{
+		Empty: "No VLANs.",
+		Columns: []commands.Column{{
+			Title: "Switch",
+			Max:   32,
+		}, {
+			Title: "VLAN",
+			Right: true,
+		}, {Title: "Name", Max: 32}, {Title: "Dynamic"},
+			{
+				Title: "Untagged",
+				Max:   60,
+			}, {Title: "Tagged", Max: 60}},
+	}
 	for _, e := range o.Entries {
-		t.Add(e.Switch, e.VLAN, e.Name, e.Dynamic, commands.List(",", e.Untagged), commands.List(",", e.Tagged))
+		t.Add(
+			e.Switch,
+			e.VLAN,
+			e.Name,
+			e.Dynamic,
+			commands.List(",", e.Untagged),
+			commands.List(",", e.Tagged),
+		)
 	}
 	text := t.String()
 	if n := len(o.Mismatches); n > 0 {
@@ -250,7 +338,9 @@ func (o *vlanLines) formatTable() string {
 
 // taggedPorts returns the ports that frames of a VLAN leave with a tag.
 func taggedPorts(v *switchdriver.VLAN) []uint32 {
-	return slices.DeleteFunc(slices.Clone(v.EgressPorts), func(p uint32) bool { return slices.Contains(v.UntaggedPorts, p) })
+	return slices.DeleteFunc(slices.Clone(v.EgressPorts), func(p uint32) bool {
+		return slices.Contains(v.UntaggedPorts, p)
+	})
 }
 
 // The bounds of asking all switches.
@@ -262,7 +352,11 @@ const (
 
 // askEach asks a switch, or all of the list at the same time. It fails with what failed of the one; of all, it names those
 // that did.
-func (s *Service) askEach(ctx context.Context, which string, ask func(context.Context, *switchdriver.Switch, *sync.Mutex) error) (partial []string, err error) {
+func (s *Service) askEach(
+	ctx context.Context,
+	which string,
+	ask func(context.Context, *switchdriver.Switch, *sync.Mutex) error,
+) (partial []string, err error) {
 	var mu sync.Mutex
 	if which != "" {
 		sw, err := s.findNamedSwitch(which)

@@ -54,8 +54,15 @@ func edgesOf(n *discovery.Network) []edgeEntry {
 			continue // the list is of ports; the topology tree has it
 		}
 		out = append(out, edgeEntry{
-			HeadPort: e.Head.Port, HeadPortType: e.Head.Kind, HeadNode: e.Head.Node, HeadType: e.Head.Kind,
-			TailPort: e.Tail.Port, TailPortType: e.Tail.Kind, TailNode: e.Tail.Node, TailType: e.Tail.Kind})
+			HeadPort:     e.Head.Port,
+			HeadPortType: e.Head.Kind,
+			HeadNode:     e.Head.Node,
+			HeadType:     e.Head.Kind,
+			TailPort:     e.Tail.Port,
+			TailPortType: e.Tail.Kind,
+			TailNode:     e.Tail.Node,
+			TailType:     e.Tail.Kind,
+		})
 	}
 	return out
 }
@@ -88,13 +95,27 @@ func portsOf(n *discovery.Network, in pageIn) (*portList, error) {
 	node, port, _ := strings.Cut(in.Cursor, "/")
 	first, skip := 0, 0
 	if in.Cursor != "" {
-		first = slices.IndexFunc(n.Nodes, func(o discovery.Node) bool { return o.ID == node })
+		first = slices.IndexFunc(n.Nodes, func(o discovery.Node) bool {
+			return o.ID == node
+		})
 		if first < 0 {
-			return nil, fault.At(fault.Invalid, "cursor", "%.60q is the cursor of a switch that is not known any more: read the list from its beginning", in.Cursor)
+			return nil, fault.At(
+				fault.Invalid,
+				"cursor",
+				"%.60q is the cursor of a switch that is not known any more: read the list from its beginning",
+				in.Cursor,
+			)
 		}
-		skip = 1 + slices.IndexFunc(n.Nodes[first].Ports, func(p discovery.Port) bool { return p.ID == port })
+		skip = 1 + slices.IndexFunc(n.Nodes[first].Ports, func(p discovery.Port) bool {
+			return p.ID == port
+		})
 		if skip == 0 {
-			return nil, fault.At(fault.Invalid, "cursor", "%.60q is the cursor of a port that is not known any more: read the list from its beginning", in.Cursor)
+			return nil, fault.At(
+				fault.Invalid,
+				"cursor",
+				"%.60q is the cursor of a port that is not known any more: read the list from its beginning",
+				in.Cursor,
+			)
 		}
 	}
 	for _, o := range n.Nodes[first:] {
@@ -134,7 +155,11 @@ type intervalIn struct {
 // setDiscoveryInterval changes the period from now on; 0 turns periodic discovery off.
 func (s *Service) setDiscoveryInterval(ctx context.Context, in intervalIn) error {
 	_, err := s.store.Update(ctx, func(tx *state.Tx) error {
-		return s.kept.Put(tx, "", keptInterval{time.Duration(in.Seconds) * time.Second, s.set.Discovery.Interval.Duration})
+		return s.kept.Put(
+			tx,
+			"",
+			keptInterval{time.Duration(in.Seconds) * time.Second, s.set.Discovery.Interval.Duration},
+		)
 	})
 	return err
 }

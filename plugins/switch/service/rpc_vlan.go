@@ -44,7 +44,10 @@ func (s *Service) getVLANTable(ctx context.Context, in nodeIn) (*vlanTable, erro
 	}
 	out := &vlanTable{Entries: make([]vlanEntry, 0, len(vlans))}
 	for _, v := range vlans {
-		out.Entries = append(out.Entries, vlanEntry{v.VlanId, v.Name, append([]uint32{}, v.EgressPorts...)})
+		out.Entries = append(
+			out.Entries,
+			vlanEntry{v.VlanId, v.Name, append([]uint32{}, v.EgressPorts...)},
+		)
 	}
 	return out, nil
 }
@@ -62,8 +65,14 @@ type vlanIn struct {
 func (s *Service) writeVLAN(create, setPorts bool) func(context.Context, vlanIn) error {
 	return func(ctx context.Context, in vlanIn) error {
 		var l fault.List
-		v := vlanChange{id: in.VLAN, name: in.Name, create: create, setPorts: setPorts,
-			tagged: parsePorts(&l, mibdriver.PathTagged, in.Tagged), untagged: parsePorts(&l, mibdriver.PathUntagged, in.Untagged)}
+		v := vlanChange{
+			id:       in.VLAN,
+			name:     in.Name,
+			create:   create,
+			setPorts: setPorts,
+			tagged:   parsePorts(&l, mibdriver.PathTagged, in.Tagged),
+			untagged: parsePorts(&l, mibdriver.PathUntagged, in.Untagged),
+		}
 		return s.setVLAN(ctx, in.Node, v, l)
 	}
 }
@@ -81,11 +90,26 @@ type vlanChange struct {
 // setVLAN has a VLAN changed; l is what was wrong with the lists of its ports.
 func (s *Service) setVLAN(ctx context.Context, m mib.MAC, v vlanChange, l fault.List) error {
 	if !switchdriver.Printable(v.name) {
-		l = append(l, fault.At(fault.Invalid, "vlan-name", "only printable ASCII characters can be in a name"))
+		l = append(
+			l,
+			fault.At(
+				fault.Invalid,
+				"vlan-name",
+				"only printable ASCII characters can be in a name",
+			),
+		)
 	}
 	for _, n := range v.untagged.Sorted() {
 		if v.tagged[n] {
-			l = append(l, fault.At(fault.Invalid, mibdriver.PathUntagged, "port %s is in the tagged list too", v.names.nameOfPort(n)))
+			l = append(
+				l,
+				fault.At(
+					fault.Invalid,
+					mibdriver.PathUntagged,
+					"port %s is in the tagged list too",
+					v.names.nameOfPort(n),
+				),
+			)
 		}
 	}
 	if len(l) > 0 {
@@ -95,10 +119,21 @@ func (s *Service) setVLAN(ctx context.Context, m mib.MAC, v vlanChange, l fault.
 	if v.create {
 		what = "making VLAN %d"
 	}
-	vlan := &switchdriver.VLAN{VlanId: v.id, Name: v.name,
-		EgressPorts: v.tagged.Union(v.untagged).Sorted(), UntaggedPorts: v.untagged.Sorted()}
-	return s.changeSwitch(ctx, m, writes.Operation{What: fmt.Sprintf(what, v.id), Ports: v.named,
-		Request: &pluginv1.WriteVlanRequest{Vlan: vlan, Create: v.create, SetPorts: v.setPorts}})
+	vlan := &switchdriver.VLAN{
+		VlanId:        v.id,
+		Name:          v.name,
+		EgressPorts:   v.tagged.Union(v.untagged).Sorted(),
+		UntaggedPorts: v.untagged.Sorted(),
+	}
+	return s.changeSwitch(ctx, m, writes.Operation{
+		What:  fmt.Sprintf(what, v.id),
+		Ports: v.named,
+		Request: &pluginv1.WriteVlanRequest{
+			Vlan:     vlan,
+			Create:   v.create,
+			SetPorts: v.setPorts,
+		},
+	})
 }
 
 func (s *Service) deleteVLAN(ctx context.Context, in vlanIn) error {
@@ -115,7 +150,15 @@ func parsePorts(l *fault.List, leaf, text string) mib.Ports {
 	for item := range strings.SplitSeq(text, ",") {
 		n, err := strconv.ParseUint(strings.TrimSpace(item), 10, 16)
 		if err != nil || n == 0 {
-			*l = append(*l, fault.At(fault.Invalid, leaf, "%.20q is not a port number; write numbers from 1 to 65535 separated by commas", strings.TrimSpace(item)))
+			*l = append(
+				*l,
+				fault.At(
+					fault.Invalid,
+					leaf,
+					"%.20q is not a port number; write numbers from 1 to 65535 separated by commas",
+					strings.TrimSpace(item),
+				),
+			)
 			continue
 		}
 		out[uint32(n)] = true

@@ -80,8 +80,17 @@ const idleSockets = 16
 
 // New makes the plugin for the host.
 func New(ctx context.Context, env *sdk.Env) (*sdk.Plugin, error) {
-	s := &Service{log: slog.Default(), health: env.Health, source: env.NodeName(), inventory: switchlist.New(env.Host.Secrets),
-		publisher: &topology.Publisher{}, clocks: traps.NewClocks(), discovered: make(chan struct{}, 1), seen: make(chan struct{}, 1), firstLook: make(chan struct{})}
+	s := &Service{
+		log:        slog.Default(),
+		health:     env.Health,
+		source:     env.NodeName(),
+		inventory:  switchlist.New(env.Host.Secrets),
+		publisher:  &topology.Publisher{},
+		clocks:     traps.NewClocks(),
+		discovered: make(chan struct{}, 1),
+		seen:       make(chan struct{}, 1),
+		firstLook:  make(chan struct{}),
+	}
 	s.looked = sync.OnceFunc(func() { close(s.firstLook) })
 	if err := env.DecodeConfig(&s.set); err != nil {
 		return nil, err
@@ -90,19 +99,37 @@ func New(ctx context.Context, env *sdk.Env) (*sdk.Plugin, error) {
 		return nil, err
 	}
 	s.base = env.Home()
-	s.database = &switchlist.Database{Inventory: s.inventory, Files: env.Below(s.set.Lists...), Source: s.source}
-	s.client = snmp.NewClient(snmp.Options{Timeout: s.set.SNMP.Timeout.Duration, Retries: clientRetries(s.set.SNMP.Retries),
-		Sockets: s.set.SNMP.Sockets, PerSwitch: s.set.SNMP.PerSwitch, VarBinds: s.set.SNMP.VarBinds,
-		FromAny: s.set.SNMP.Answers == snmp.FromAny, Clock: func(agent netip.Addr, engine string, boots, seconds uint32) {
+	s.database = &switchlist.Database{
+		Inventory: s.inventory,
+		Files:     env.Below(s.set.Lists...),
+		Source:    s.source,
+	}
+	s.client = snmp.NewClient(snmp.Options{
+		Timeout:   s.set.SNMP.Timeout.Duration,
+		Retries:   clientRetries(s.set.SNMP.Retries),
+		Sockets:   s.set.SNMP.Sockets,
+		PerSwitch: s.set.SNMP.PerSwitch,
+		VarBinds:  s.set.SNMP.VarBinds,
+		FromAny:   s.set.SNMP.Answers == snmp.FromAny,
+		Clock: func(agent netip.Addr, engine string, boots, seconds uint32) {
 			s.clocks.Prove(time.Now(), agent, engine, boots, seconds)
-		}})
+		},
+	})
 	if s.set.CLI.HostKeys == hostkeys.Any {
 		env.Warn("cli.host_keys: any: whoever answers by SSH at a switch's address gets its password")
 	}
 	s.setUpDrivers(env)
-	s.survey = discovery.New(discovery.Options{Inventory: s.inventory, Log: s.log,
-		Observe: s.drivers.Observe, Refresh: s.standard.Refresh, Infer: s.standard.Evidence,
-		Workers: s.set.Discovery.Parallel, Deadline: s.set.Discovery.Deadline.Duration, Publish: s.publishNetwork, Finished: s.finishDiscovery})
+	s.survey = discovery.New(discovery.Options{
+		Inventory: s.inventory,
+		Log:       s.log,
+		Observe:   s.drivers.Observe,
+		Refresh:   s.standard.Refresh,
+		Infer:     s.standard.Evidence,
+		Workers:   s.set.Discovery.Parallel,
+		Deadline:  s.set.Discovery.Deadline.Duration,
+		Publish:   s.publishNetwork,
+		Finished:  s.finishDiscovery,
+	})
 	s.survey.Close()                       // until the role is held
 	follow, end := context.WithCancel(ctx) // longer than what writes
 	s.end = end
@@ -121,7 +148,13 @@ func New(ctx context.Context, env *sdk.Env) (*sdk.Plugin, error) {
 	}
 	s.start(ctx)
 	s.awaitList(ctx)
-	return &sdk.Plugin{Operations: s.rpcMux(), Commands: s.commandTable(), Topology: s.publisher, State: s.store, Stop: s.stop}, nil
+	return &sdk.Plugin{
+		Operations: s.rpcMux(),
+		Commands:   s.commandTable(),
+		Topology:   s.publisher,
+		State:      s.store,
+		Stop:       s.stop,
+	}, nil
 }
 
 // openState follows the plugin's data.
@@ -142,7 +175,19 @@ func (s *Service) openState(ctx context.Context, h *host.Client) (err error) {
 	})
 	s.observed.Notify(func([]string) { together.Notify(s.seen) })
 	s.round.Notify(func([]string) { together.Notify(s.seen) })
-	views := append(s.inventory.Views(), s.writer.View(), s.kept, s.engines, s.observed, s.round, s.stations, s.history.View(), s.lastTraps.View(), s.trapsNow, s.sdn.View())
+	views := append(
+		s.inventory.Views(),
+		s.writer.View(),
+		s.kept,
+		s.engines,
+		s.observed,
+		s.round,
+		s.stations,
+		s.history.View(),
+		s.lastTraps.View(),
+		s.trapsNow,
+		s.sdn.View(),
+	)
 	if s.store, err = state.Open(ctx, h, views...); err != nil {
 		return err
 	}
@@ -191,7 +236,10 @@ func (s *Service) awaitList(ctx context.Context) {
 // recentTraps is what switch:traps shows.
 func (s *Service) recentTraps() (trapState, []traps.Trap, error) {
 	if s.set.Traps.Listen == noTraps {
-		return trapState{}, nil, fault.New(fault.Unsupported, "traps are off; traps.listen in etc/switch.yaml turns them on")
+		return trapState{}, nil, fault.New(
+			fault.Unsupported,
+			"traps are off; traps.listen in etc/switch.yaml turns them on",
+		)
 	}
 	now := s.store.Now()
 	t, _ := s.trapsNow.Get(now, "")
@@ -199,7 +247,9 @@ func (s *Service) recentTraps() (trapState, []traps.Trap, error) {
 }
 
 // recentChanges is what switch:history shows.
-func (s *Service) recentChanges() []discovery.Change { return s.history.Last(s.store.Now()) }
+func (s *Service) recentChanges() []discovery.Change {
+	return s.history.Last(s.store.Now())
+}
 
 // publishNetwork hands a result to the watchers of the topology; the process that has observed
 // it says what is different to the event stream and the history.

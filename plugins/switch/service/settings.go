@@ -71,9 +71,25 @@ func (s *Settings) check() error {
 	}
 	if s.Traps.Listen != noTraps {
 		if _, port, err := net.SplitHostPort(s.Traps.Listen); err != nil {
-			l = append(l, fault.At(fault.Invalid, "/traps/listen", "%q is not address:port, :port or off", s.Traps.Listen))
+			l = append(
+				l,
+				fault.At(
+					fault.Invalid,
+					"/traps/listen",
+					"%q is not address:port, :port or off",
+					s.Traps.Listen,
+				),
+			)
 		} else if _, err := strconv.ParseUint(port, 10, 16); err != nil {
-			l = append(l, fault.At(fault.Invalid, "/traps/listen", "port %q is not a number from 0 to 65535", port))
+			l = append(
+				l,
+				fault.At(
+					fault.Invalid,
+					"/traps/listen",
+					"port %q is not a number from 0 to 65535",
+					port,
+				),
+			)
 		}
 	}
 	return l.Err()

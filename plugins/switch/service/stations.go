@@ -34,7 +34,9 @@ const (
 	maxMoves      = 200 // in the history, of one reading: a change of the spanning tree moves all addresses
 )
 
-func binOf(m mib.MAC) string { return fmt.Sprintf("%02x", byte(m)^byte(m>>8)) }
+func binOf(m mib.MAC) string {
+	return fmt.Sprintf("%02x", byte(m)^byte(m>>8))
+}
 
 // stationOf is where an address was seen last.
 func (s *Service) stationOf(m mib.MAC) (sighting, bool) {
@@ -114,7 +116,10 @@ func (s *Service) lookForStations(ctx context.Context) *stations {
 				c.addresses++
 				c.leads = c.leads || p.isOtherSwitch(m, mib.MAC(e.Mac))
 				if counts[e.Port] = c; e.Type == switchdriver.FDBLearned && c.addresses <= crowd {
-					byPort[e.Port] = append(byPort[e.Port], sighting{mib.MAC(e.Mac), m, e.Port, e.VlanId, now})
+					byPort[e.Port] = append(
+						byPort[e.Port],
+						sighting{mib.MAC(e.Mac), m, e.Port, e.VlanId, now},
+					)
 				}
 			}
 			if q.Cursor = page.Next; q.Cursor == "" {
@@ -133,7 +138,12 @@ func (s *Service) lookForStations(ctx context.Context) *stations {
 }
 
 // addLearned takes what a switch has learned, at ports that do not lead on.
-func (s *stations) addLearned(m mib.MAC, byPort map[uint32][]sighting, leadsOn func(uint32) bool, keep int) {
+func (s *stations) addLearned(
+	m mib.MAC,
+	byPort map[uint32][]sighting,
+	leadsOn func(uint32) bool,
+	keep int,
+) {
 	s.asked[m] = true
 	for _, port := range slices.Sorted(maps.Keys(byPort)) {
 		list := byPort[port]
@@ -190,7 +200,12 @@ func (s *Service) keepStations(ctx context.Context, term *state.Term, seen *stat
 	now := s.store.Now()
 	for bin, list := range bins {
 		old, _ := s.stations.Get(now, bin)
-		next, moved, differs := mergeSightings(old, list, max(1, s.set.Stations.Keep/stationBins), leadsOn)
+		next, moved, differs := mergeSightings(
+			old,
+			list,
+			max(1, s.set.Stations.Keep/stationBins),
+			leadsOn,
+		)
 		if differs {
 			changed[bin] = next
 		}
@@ -217,7 +232,11 @@ func (s *Service) keepStations(ctx context.Context, term *state.Term, seen *stat
 
 // mergeSightings is a bin after a reading: what was found, with the time since when it is there, and what was not found and
 // still has room. An address that was taken for being at a port that leads on has not moved.
-func mergeSightings(old, found []sighting, room int, leadsOn func(learnedAt) bool) (next []sighting, moves []discovery.Change, differs bool) {
+func mergeSightings(
+	old, found []sighting,
+	room int,
+	leadsOn func(learnedAt) bool,
+) (next []sighting, moves []discovery.Change, differs bool) {
 	was := make(map[mib.MAC]sighting, len(old))
 	for _, st := range old {
 		was[st.MAC] = st
@@ -230,8 +249,16 @@ func mergeSightings(old, found []sighting, room int, leadsOn func(learnedAt) boo
 			next = append(next, before)
 			continue
 		case known && (before.Switch != st.Switch || before.Port != st.Port) && !leadsOn(learnedAt{before.Switch, before.Port}):
-			moves = append(moves, discovery.Change{At: st.Since, Cause: string(discovery.Interval), Kind: discovery.Moved, MAC: st.MAC,
-				Node: discovery.NodeID(st.Switch), Port: fmt.Sprint(st.Port), Peer: discovery.NodeID(before.Switch), PeerPort: fmt.Sprint(before.Port)})
+			moves = append(moves, discovery.Change{
+				At:       st.Since,
+				Cause:    string(discovery.Interval),
+				Kind:     discovery.Moved,
+				MAC:      st.MAC,
+				Node:     discovery.NodeID(st.Switch),
+				Port:     fmt.Sprint(st.Port),
+				Peer:     discovery.NodeID(before.Switch),
+				PeerPort: fmt.Sprint(before.Port),
+			})
 		case known && before.Switch == st.Switch && before.Port == st.Port: // another VLAN of the same port
 			st.Since = before.Since
 		}

@@ -12,17 +12,29 @@ import (
 // Topology is a network as the capability topology shows it: node-ids and
 // termination points are those of module topology.
 func Topology(id string, n *discovery.Network) topology.Topology {
-	t := topology.Topology{ID: id, Nodes: make(map[string]topology.Node, len(n.Nodes)),
-		Links: make(map[string]topology.Link, len(n.Edges)), Observed: n.Built}
+	t := topology.Topology{
+		ID:       id,
+		Nodes:    make(map[string]topology.Node, len(n.Nodes)),
+		Links:    make(map[string]topology.Link, len(n.Edges)),
+		Observed: n.Built,
+	}
 	for _, node := range n.Nodes {
 		if !node.Stale && !node.Observed.IsZero() && node.Observed.Before(t.Observed) {
 			t.Observed = node.Observed // no node that answers was heard earlier
 		}
 		tps := make(map[string]topology.TerminationPoint, len(node.Ports))
 		for _, p := range node.Ports {
-			tps[p.ID] = topology.TerminationPoint{ID: p.ID, Attributes: portAttributes(p)}
+			tps[p.ID] = topology.TerminationPoint{
+				ID:         p.ID,
+				Attributes: portAttributes(p),
+			}
 		}
-		t.Nodes[node.ID] = topology.Node{ID: node.ID, TPs: tps, Attributes: nodeAttributes(n, node), Observed: node.Observed}
+		t.Nodes[node.ID] = topology.Node{
+			ID:         node.ID,
+			TPs:        tps,
+			Attributes: nodeAttributes(n, node),
+			Observed:   node.Observed,
+		}
 	}
 	for _, e := range n.Edges {
 		for _, end := range []discovery.End{e.Tail, e.Head} {
@@ -31,8 +43,15 @@ func Topology(id string, n *discovery.Network) topology.Topology {
 				tps[end.Port] = topology.TerminationPoint{ID: end.Port} // ports of devices outside the list
 			}
 		}
-		l := topology.Link{ID: LinkID(e), SourceNode: e.Tail.Node, SourceTP: e.Tail.Port, DestNode: e.Head.Node, DestTP: e.Head.Port,
-			Attributes: map[string]string{"confirmed": strconv.FormatBool(e.Confirmed)}, Observed: e.Observed}
+		l := topology.Link{
+			ID:         LinkID(e),
+			SourceNode: e.Tail.Node,
+			SourceTP:   e.Tail.Port,
+			DestNode:   e.Head.Node,
+			DestTP:     e.Head.Port,
+			Attributes: map[string]string{"confirmed": strconv.FormatBool(e.Confirmed)},
+			Observed:   e.Observed,
+		}
 		if e.Source != "" {
 			l.Attributes["source"] = e.Source
 		}

@@ -63,7 +63,12 @@ type trapped struct {
 func (d *trapped) handleTrap(t traps.Trap) {
 	for _, m := range t.Nodes {
 		if t.Effect.Ports {
-			d.survey.Touch(discovery.Hint{Node: m, IfIndex: t.IfIndex, Neighbors: t.Effect.Neighbors, Repeat: t.Effect.Repeat})
+			d.survey.Touch(discovery.Hint{
+				Node:      m,
+				IfIndex:   t.IfIndex,
+				Neighbors: t.Effect.Neighbors,
+				Repeat:    t.Effect.Repeat,
+			})
 		}
 	}
 	d.publishTrap(t)
@@ -76,7 +81,8 @@ func (d *trapped) allowsEvent(t traps.Trap) bool {
 		d.second, d.sent, d.sentOf = t.At, 0, map[netip.Addr]int{}
 	}
 	of := d.sentOf[t.From.Addr()]
-	if (d.sent >= trapsPerSecond || of >= trapsOfSender) && (of >= trapsFirst || d.sent >= trapsInAll) {
+	if (d.sent >= trapsPerSecond || of >= trapsOfSender) &&
+		(of >= trapsFirst || d.sent >= trapsInAll) {
 		return false
 	}
 	d.sent++
@@ -89,8 +95,16 @@ func (d *trapped) publishTrap(t traps.Trap) {
 		d.suppressed++
 		return
 	}
-	e := trapEvent{Time: t.At.UTC().Format(time.RFC3339Nano), Address: t.From.Addr().String(), Version: t.Version, Inform: t.Inform,
-		Kind: string(t.Kind), OID: t.OID, IfIndex: t.IfIndex, Suppressed: d.suppressed}
+	e := trapEvent{
+		Time:       t.At.UTC().Format(time.RFC3339Nano),
+		Address:    t.From.Addr().String(),
+		Version:    t.Version,
+		Inform:     t.Inform,
+		Kind:       string(t.Kind),
+		OID:        t.OID,
+		IfIndex:    t.IfIndex,
+		Suppressed: d.suppressed,
+	}
 	if t.Node != 0 {
 		e.Node = strconv.FormatUint(uint64(t.Node), 10)
 	}
@@ -100,22 +114,41 @@ func (d *trapped) publishTrap(t traps.Trap) {
 
 // receiveTraps opens the port of traps and writes what comes, until ctx ends.
 func (s *Service) receiveTraps(ctx context.Context, term *state.Term) {
-	d := &trapped{survey: s.survey, events: s.trapEvents, wake: make(chan struct{}, 1)}
-	r := traps.New(traps.Options{Listen: s.set.Traps.Listen, Inventory: s.inventory, Engine: s.snmpEngine(ctx, term), Clocks: s.clocks, Log: s.log, Handle: d.handleTrap})
+	d := &trapped{
+		survey: s.survey,
+		events: s.trapEvents,
+		wake:   make(chan struct{}, 1),
+	}
+	r := traps.New(traps.Options{
+		Listen:    s.set.Traps.Listen,
+		Inventory: s.inventory,
+		Engine:    s.snmpEngine(ctx, term),
+		Clocks:    s.clocks,
+		Log:       s.log,
+		Handle:    d.handleTrap,
+	})
 	var work sync.WaitGroup
 	work.Go(func() { r.Run(ctx) })
 	defer work.Wait()
 	opened := r.Opened()
 	var before trapState
 	for ctx.Err() == nil {
-		now := trapState{Source: s.source, Epoch: term.Epoch(), Counts: r.History().Counts(), Unknown: r.History().Unknown()}
+		now := trapState{
+			Source:  s.source,
+			Epoch:   term.Epoch(),
+			Counts:  r.History().Counts(),
+			Unknown: r.History().Unknown(),
+		}
 		if at, err := r.Listening(); err != nil {
 			now.Error = err.Error()
 		} else if at.IsValid() {
 			now.Listening = at.String()
 		}
 		came := r.History().Take()
-		if len(came) > 0 || now.Counts != before.Counts || now.Error != before.Error || now.Listening != before.Listening {
+		if len(came) > 0 ||
+			now.Counts != before.Counts ||
+			now.Error != before.Error ||
+			now.Listening != before.Listening {
 			now.At = time.Now()
 			_, err := term.Update(ctx, func(tx *state.Tx) error {
 				if len(came) > 0 {
@@ -126,7 +159,13 @@ func (s *Service) receiveTraps(ctx context.Context, term *state.Term) {
 				return s.trapsNow.Put(tx, "", now)
 			})
 			if err != nil && ctx.Err() == nil {
-				s.log.Warn("traps that came are not in the list of the last ones", "traps", len(came), "err", err)
+				s.log.Warn(
+					"traps that came are not in the list of the last ones",
+					"traps",
+					len(came),
+					"err",
+					err,
+				)
 			}
 			before = now
 			host.Pause(ctx, trapPace)
@@ -168,7 +207,15 @@ func (s *Service) snmpEngine(ctx context.Context, term *state.Term) traps.Engine
 		return s.engines.Put(tx, "", k)
 	})
 	if err != nil && ctx.Err() == nil {
-		s.log.Warn("the id of the trap receiver is not kept; after a restart senders of version 3 informs will learn a new one", "err", err)
+		s.log.Warn(
+			"the id of the trap receiver is not kept; after a restart senders of version 3 informs will learn a new one",
+			"err",
+			err,
+		)
 	}
-	return traps.Engine{ID: k.ID, Boots: max(k.Boots, 1), Started: time.Now()}
+	return traps.Engine{
+		ID:      k.ID,
+		Boots:   max(k.Boots, 1),
+		Started: time.Now(),
+	}
 }

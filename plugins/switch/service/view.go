@@ -81,7 +81,10 @@ func formatTime(t time.Time) string {
 }
 
 // readCurrent reads what a switch reports of its ports and neighbours now; of one that does not answer it is what is known.
-func (s *Service) readCurrent(ctx context.Context, sw *switchdriver.Switch) (*discovery.Observation, quality, error) {
+func (s *Service) readCurrent(
+	ctx context.Context,
+	sw *switchdriver.Switch,
+) (*discovery.Observation, quality, error) {
 	o, err := s.drivers.Observe(ctx, sw)
 	q := quality{Answering: err == nil}
 	if err != nil {
@@ -165,16 +168,34 @@ func (n portNames) parsePort(sw *switchdriver.Switch, leaf, text string) (uint32
 	switch {
 	case len(found) > 1:
 		slices.Sort(found)
-		return 0, fault.At(fault.Invalid, leaf, "%.64q may be any of the ports %v of switch %s; write the number", text, found, switchdriver.Label(sw))
+		return 0, fault.At(
+			fault.Invalid,
+			leaf,
+			"%.64q may be any of the ports %v of switch %s; write the number",
+			text,
+			found,
+			switchdriver.Label(sw),
+		)
 	case err == nil && p > 0 && (known || len(n) == 0):
 		return uint32(p), nil
 	}
 	names := slices.Collect(maps.Values(n))
-	return 0, fault.At(fault.NotFound, leaf, "switch %s has no port %.64q%s; switch:ports shows its ports", switchdriver.Label(sw), text, nearest.Hint(text, names))
+	return 0, fault.At(
+		fault.NotFound,
+		leaf,
+		"switch %s has no port %.64q%s; switch:ports shows its ports",
+		switchdriver.Label(sw),
+		text,
+		nearest.Hint(text, names),
+	)
 }
 
 // parsePortList reads names, numbers, and ranges of numbers, 1-4.
-func (n portNames) parsePortList(sw *switchdriver.Switch, leaf string, list []string) (out []uint32, err error) {
+func (n portNames) parsePortList(
+	sw *switchdriver.Switch,
+	leaf string,
+	list []string,
+) (out []uint32, err error) {
 	var l fault.List
 	for _, item := range list {
 		if item = strings.TrimSpace(item); item == "" {
@@ -210,7 +231,8 @@ func (n portNames) meantPorts(lists ...[]string) map[uint32]string {
 	out := map[uint32]string{}
 	for _, item := range slices.Concat(lists...) {
 		for p, name := range n {
-			if strings.EqualFold(name, strings.TrimSpace(item)) && name != strconv.FormatUint(uint64(p), 10) {
+			if strings.EqualFold(name, strings.TrimSpace(item)) &&
+				name != strconv.FormatUint(uint64(p), 10) {
 				out[p] = name
 			}
 		}
@@ -224,7 +246,9 @@ func (s *Service) completePort(_ context.Context, prefix string) []string {
 	seen := map[string]bool{}
 	for _, e := range s.inventory.Entries() {
 		for _, name := range s.portNamesOf(e.MAC) {
-			if len(seen) < maxCompletions && strings.HasPrefix(strings.ToLower(name), prefix) && !strings.ContainsAny(name, " \t\"'\\|;") {
+			if len(seen) < maxCompletions &&
+				strings.HasPrefix(strings.ToLower(name), prefix) &&
+				!strings.ContainsAny(name, " \t\"'\\|;") {
 				seen[name] = true
 			}
 		}

@@ -89,7 +89,12 @@ type device struct {
 
 // New makes a site of so many switches and hosts; the same seed makes the same one.
 func New(seed uint64, switches, hosts int) *Site {
-	s := &Site{random: rand.New(rand.NewPCG(seed, 33)), groups: map[string]string{}, Tables: map[mib.MAC]map[mib.MAC]uint32{}, Answered: map[mib.MAC]discovery.Evidence{}}
+	s := &Site{
+		random:   rand.New(rand.NewPCG(seed, 33)),
+		groups:   map[string]string{},
+		Tables:   map[mib.MAC]map[mib.MAC]uint32{},
+		Answered: map[mib.MAC]discovery.Evidence{},
+	}
 	for n := range switches {
 		s.switches = append(s.switches, s.newDevice(n))
 	}
@@ -106,11 +111,20 @@ func New(seed uint64, switches, hosts int) *Site {
 	return s
 }
 
-func (s *Site) randomChance(p float64) bool { return s.random.Float64() < p }
+func (s *Site) randomChance(p float64) bool {
+	return s.random.Float64() < p
+}
 
 func (s *Site) newDevice(n int) *device {
-	d := &device{n: n, mac: mib.MAC(0x020000000000 + uint64(n+1)<<8), style: style(s.random.IntN(numberStyles)), kids: map[uint32][]*device{},
-		next: 1, nextLAG: firstLAG, linkOf: map[*device][]uint32{}}
+	d := &device{
+		n:       n,
+		mac:     mib.MAC(0x020000000000 + uint64(n+1)<<8),
+		style:   style(s.random.IntN(numberStyles)),
+		kids:    map[uint32][]*device{},
+		next:    1,
+		nextLAG: firstLAG,
+		linkOf:  map[*device][]uint32{},
+	}
 	d.frames = d.mac
 	if s.randomChance(0.2) {
 		d.frames = d.mac + 0xfe
@@ -119,13 +133,24 @@ func (s *Site) newDevice(n int) *device {
 		d.mute, d.heard = s.randomChance(0.15), s.randomChance(0.05)
 		d.stale = !d.mute && !d.heard && s.randomChance(0.03)
 	}
-	d.o = &discovery.Observation{Node: d.mac, Bridge: d.mac, Address: netip.AddrFrom4([4]byte{10, 1, byte(n >> 8), byte(n)}),
-		SysName: fmt.Sprintf("sw%d.site.example", n), SysOID: "1.3.6.1.4.1.171.10", Stale: d.stale, Observed: time.Unix(1000, 0), Marks: discovery.Marks{At: time.Unix(1000, 0)}}
+	d.o = &discovery.Observation{
+		Node:     d.mac,
+		Bridge:   d.mac,
+		Address:  netip.AddrFrom4([4]byte{10, 1, byte(n >> 8), byte(n)}),
+		SysName:  fmt.Sprintf("sw%d.site.example", n),
+		SysOID:   "1.3.6.1.4.1.171.10",
+		Stale:    d.stale,
+		Observed: time.Unix(1000, 0),
+		Marks:    discovery.Marks{At: time.Unix(1000, 0)},
+	}
 	if s.randomChance(0.2) {
 		d.o.SysName = "Switch"
 	}
 	if d.style != byCDP && d.style != byBinaryCDP && !d.mute {
-		d.o.Chassis = discovery.Identifier{Subtype: 4, ID: d.mac.Octets()}
+		d.o.Chassis = discovery.Identifier{
+			Subtype: 4,
+			ID:      d.mac.Octets(),
+		}
 	}
 	if d.style == byCDP && !d.mute {
 		d.o.SysName = fmt.Sprintf("sw%d.site.example", n)
@@ -139,17 +164,33 @@ func (s *Site) newDevice(n int) *device {
 
 // listedPort is a port as the switch lists it.
 func (d *device) listedPort(n uint32) discovery.Port {
-	p := discovery.Port{ID: fmt.Sprint(n), Number: n, IfIndex: n, Name: fmt.Sprintf("Gi1/0/%d", n), Descr: fmt.Sprintf("Port %d of unit 1", n),
-		MAC: d.mac + mib.MAC(n), Admin: 1, Oper: 2, Speed: 1_000_000_000, Bridged: true}
+	p := discovery.Port{
+		ID:      fmt.Sprint(n),
+		Number:  n,
+		IfIndex: n,
+		Name:    fmt.Sprintf("Gi1/0/%d", n),
+		Descr:   fmt.Sprintf("Port %d of unit 1", n),
+		MAC:     d.mac + mib.MAC(n),
+		Admin:   1,
+		Oper:    2,
+		Speed:   1_000_000_000,
+		Bridged: true,
+	}
 	switch d.style {
 	case byName:
-		p.LLDP = discovery.Identifier{Subtype: 5, ID: []byte(p.Name)}
+		p.LLDP = discovery.Identifier{
+			Subtype: 5,
+			ID:      []byte(p.Name),
+		}
 	case byIfIndex:
 		p.IfIndex = 4000 + n
 	case byBasePort:
 		p.IfIndex = n + 1
 	case byDescr:
-		p.LLDP, p.LLDPDesc = discovery.Identifier{Subtype: 3, ID: d.mac.Octets()}, p.Descr
+		p.LLDP, p.LLDPDesc = discovery.Identifier{
+			Subtype: 3,
+			ID:      d.mac.Octets(),
+		}, p.Descr
 	}
 	return p
 }
@@ -157,10 +198,21 @@ func (d *device) listedPort(n uint32) discovery.Port {
 // announcedNeighbor is what a neighbour gets of a port.
 func (d *device) announcedNeighbor(n uint32) discovery.Neighbor {
 	p := &d.o.Ports[n-1]
-	nb := discovery.Neighbor{Protocol: discovery.LLDP, Chassis: discovery.Identifier{Subtype: 4, ID: d.mac.Octets()}, SysName: d.o.SysName,
-		PortDesc: p.Descr, Addresses: []netip.Addr{d.o.Address}}
+	nb := discovery.Neighbor{
+		Protocol: discovery.LLDP,
+		Chassis: discovery.Identifier{
+			Subtype: 4,
+			ID:      d.mac.Octets(),
+		},
+		SysName:   d.o.SysName,
+		PortDesc:  p.Descr,
+		Addresses: []netip.Addr{d.o.Address},
+	}
 	text := func(subtype int32, s string) discovery.Identifier {
-		return discovery.Identifier{Subtype: subtype, ID: []byte(s)}
+		return discovery.Identifier{
+			Subtype: subtype,
+			ID:      []byte(s),
+		}
 	}
 	switch d.style {
 	case byName:
@@ -168,14 +220,31 @@ func (d *device) announcedNeighbor(n uint32) discovery.Neighbor {
 	case byLongName:
 		nb.Port, nb.PortDesc = text(5, fmt.Sprintf("GigabitEthernet1/0/%d", n)), ""
 	case byIfIndex, byBasePort:
-		nb.Port = text(7, fmt.Sprint(map[style]uint32{byIfIndex: p.IfIndex, byBasePort: p.Number}[d.style]))
+		nb.Port = text(
+			7,
+			fmt.Sprint(map[style]uint32{
+				byIfIndex:  p.IfIndex,
+				byBasePort: p.Number,
+			}[d.style]),
+		)
 	case byAddress:
-		nb.Port = discovery.Identifier{Subtype: 3, ID: p.MAC.Octets()}
+		nb.Port = discovery.Identifier{
+			Subtype: 3,
+			ID:      p.MAC.Octets(),
+		}
 	case byDescr:
-		nb.Port = discovery.Identifier{Subtype: 3, ID: d.mac.Octets()}
+		nb.Port = discovery.Identifier{
+			Subtype: 3,
+			ID:      d.mac.Octets(),
+		}
 	case byCDP, byBinaryCDP:
-		nb = discovery.Neighbor{Protocol: discovery.CDP, Port: text(5, fmt.Sprintf("GigabitEthernet1/0/%d", n)), Addresses: []netip.Addr{d.o.Address},
-			Chassis: discovery.Identifier{ID: []byte(d.o.Device)}, SysName: d.o.SysName}
+		nb = discovery.Neighbor{
+			Protocol:  discovery.CDP,
+			Port:      text(5, fmt.Sprintf("GigabitEthernet1/0/%d", n)),
+			Addresses: []netip.Addr{d.o.Address},
+			Chassis:   discovery.Identifier{ID: []byte(d.o.Device)},
+			SysName:   d.o.SysName,
+		}
 		if d.style == byBinaryCDP {
 			nb.Chassis.ID, nb.SysName = d.mac.Octets(), ""
 		}
@@ -232,15 +301,26 @@ func (s *Site) joinSwitches(d, above *device, cables int) {
 	}
 	d.parent, d.up = above, at[0]
 	above.kids[at[1]] = append(above.kids[at[1]], d)
-	s.Links = append(s.Links, linkOf(portKey(d, at[0]), portKey(above, at[1]), d.mute || above.mute))
+	s.Links = append(
+		s.Links,
+		linkOf(portKey(d, at[0]), portKey(above, at[1]), d.mute || above.mute),
+	)
 }
 
 // bundlePorts makes an aggregate of ports.
 func (s *Site) bundlePorts(d *device, members []uint32) uint32 {
 	n := d.nextLAG
 	d.nextLAG++
-	d.o.Ports = append(d.o.Ports, discovery.Port{ID: fmt.Sprint(n), Number: n, IfIndex: 9000 + n, Name: fmt.Sprintf("Po%d", n-firstLAG+1), Admin: 1, Oper: 1,
-		Speed: 2_000_000_000, Bridged: true})
+	d.o.Ports = append(d.o.Ports, discovery.Port{
+		ID:      fmt.Sprint(n),
+		Number:  n,
+		IfIndex: 9000 + n,
+		Name:    fmt.Sprintf("Po%d", n-firstLAG+1),
+		Admin:   1,
+		Oper:    1,
+		Speed:   2_000_000_000,
+		Bridged: true,
+	})
 	for _, m := range members {
 		s.groups[portKey(d, m)] = portKey(d, n)
 		d.o.Ports[m-1].Aggregate = 9000 + n
@@ -267,7 +347,9 @@ func portKey(d *device, port uint32) string {
 	return fmt.Sprintf("%s/%d", discovery.NodeID(d.mac), port)
 }
 
-func linkOf(a, b string, mute bool) Link { return Link{min(a, b), max(a, b), mute} }
+func linkOf(a, b string, mute bool) Link {
+	return Link{min(a, b), max(a, b), mute}
+}
 
 // reportNeighbors gives the switches what they hear of each other.
 func (s *Site) reportNeighbors() {
@@ -313,9 +395,19 @@ func (s *Site) addTelephones() {
 			continue
 		}
 		d.o.Ports[d.next-1].Oper = 1
-		d.o.Neighbors = append(d.o.Neighbors, discovery.Neighbor{LocalPort: fmt.Sprint(d.next), Protocol: discovery.LLDP, SysName: "phone",
-			Chassis: discovery.Identifier{Subtype: 5, ID: append([]byte{2}, make([]byte, 16)...)},
-			Port:    discovery.Identifier{Subtype: 3, ID: mib.MAC(0x02aa00000000 + uint64(k)).Octets()}})
+		d.o.Neighbors = append(d.o.Neighbors, discovery.Neighbor{
+			LocalPort: fmt.Sprint(d.next),
+			Protocol:  discovery.LLDP,
+			SysName:   "phone",
+			Chassis: discovery.Identifier{
+				Subtype: 5,
+				ID:      append([]byte{2}, make([]byte, 16)...),
+			},
+			Port: discovery.Identifier{
+				Subtype: 3,
+				ID:      mib.MAC(0x02aa00000000 + uint64(k)).Octets(),
+			},
+		})
 		d.next++
 	}
 }
@@ -382,7 +474,10 @@ func (s *Site) addEvidence() {
 		if d.stale {
 			continue
 		}
-		e := &discovery.Evidence{Seen: map[string][]mib.MAC{}, Others: map[mib.MAC]string{}}
+		e := &discovery.Evidence{
+			Seen:   map[string][]mib.MAC{},
+			Others: map[mib.MAC]string{},
+		}
 		for _, m := range slices.Sorted(maps.Keys(s.Tables[d.mac])) {
 			port := fmt.Sprint(s.Tables[d.mac][m])
 			if listed[m] {
@@ -395,7 +490,11 @@ func (s *Site) addEvidence() {
 			e.ARP = arp
 		}
 		d.o.Evidence = e
-		s.Answered[d.mac] = discovery.Evidence{Seen: maps.Clone(e.Seen), Others: e.Others, ARP: e.ARP}
+		s.Answered[d.mac] = discovery.Evidence{
+			Seen:   maps.Clone(e.Seen),
+			Others: e.Others,
+			ARP:    e.ARP,
+		}
 		read = append(read, d.o)
 	}
 	discovery.KeepProvedAddresses(read)
@@ -427,7 +526,11 @@ func (s *Site) Found(n *discovery.Network) map[Link]string {
 	out := map[Link]string{}
 	for _, e := range n.Edges {
 		if e.Tail.Kind == discovery.SNMP && e.Head.Kind == discovery.SNMP {
-			out[linkOf(whole(e.Tail, e.TailMembers), whole(e.Head, e.HeadMembers), false)] = e.Source
+			out[linkOf(
+				whole(e.Tail, e.TailMembers),
+				whole(e.Head, e.HeadMembers),
+				false,
+			)] = e.Source
 		}
 	}
 	return out

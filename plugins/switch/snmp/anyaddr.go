@@ -35,7 +35,12 @@ type openSocket struct {
 }
 
 // dialOpen opens the socket. seen, if it is not nil, gets the sender of each message.
-func dialOpen(ctx context.Context, to netip.AddrPort, from string, seen func(netip.AddrPort)) (*openSocket, error) {
+func dialOpen(
+	ctx context.Context,
+	to netip.AddrPort,
+	from string,
+	seen func(netip.AddrPort),
+) (*openSocket, error) {
 	var lc net.ListenConfig
 	network := "udp4"
 	if !to.Addr().Unmap().Is4() {
@@ -54,7 +59,9 @@ func dialOpen(ctx context.Context, to netip.AddrPort, from string, seen func(net
 }
 
 // Write sends to the agent.
-func (s *openSocket) Write(b []byte) (int, error) { return s.udp.WriteToUDPAddrPort(b, s.to) }
+func (s *openSocket) Write(b []byte) (int, error) {
+	return s.udp.WriteToUDPAddrPort(b, s.to)
+}
 
 // Read returns the next message from an address that may answer.
 func (s *openSocket) Read(b []byte) (int, error) {
@@ -67,7 +74,9 @@ func (s *openSocket) Read(b []byte) (int, error) {
 		if s.seen != nil {
 			s.seen(from)
 		}
-		if !s.from.IsValid() || from.Addr() == s.from.Unmap() || from.Addr() == s.to.Addr().Unmap() {
+		if !s.from.IsValid() ||
+			from.Addr() == s.from.Unmap() ||
+			from.Addr() == s.to.Addr().Unmap() {
 			return n, nil
 		}
 	}

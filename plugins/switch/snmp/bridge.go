@@ -80,11 +80,20 @@ func (c *Client) getInContexts(ctx context.Context, t Target, oids []string) ([]
 }
 
 // walkInContexts is WalkFrom and WalkAfter of columns that may be in several contexts.
-func (c *Client) walkInContexts(ctx context.Context, t Target, after []uint32, rows int, columns []string, each func(column int, index []uint32, v Value) error) error {
+func (c *Client) walkInContexts(
+	ctx context.Context,
+	t Target,
+	after []uint32,
+	rows int,
+	columns []string,
+	each func(column int, index []uint32, v Value) error,
+) error {
 	var loop error
 	for _, part := range splitByContext(t, columns) {
 		err := c.useSession(ctx, part.target, func(s *session) error {
-			return s.walkColumns(ctx, part.selectObjects(columns), after, rows, func(column int, index []uint32, v Value) error { return each(part.places[column], index, v) })
+			return s.walkColumns(ctx, part.selectObjects(columns), after, rows, func(column int, index []uint32, v Value) error {
+				return each(part.places[column], index, v)
+			})
 		})
 		var cut *LoopError
 		switch {
@@ -100,5 +109,7 @@ func (c *Client) walkInContexts(ctx context.Context, t Target, after []uint32, r
 // setInContext is Set; the objects of one SET are all in one context.
 func (c *Client) setInContext(ctx context.Context, t Target, bindings []gosnmp.SnmpPDU) error {
 	part := splitByContext(t, []string{bindings[0].Name})[0]
-	return c.useSession(ctx, part.target, func(s *session) error { return s.setBindings(ctx, bindings) })
+	return c.useSession(ctx, part.target, func(s *session) error {
+		return s.setBindings(ctx, bindings)
+	})
 }

@@ -40,7 +40,11 @@ type Client struct {
 func NewClient(o Options) *Client {
 	o.Timeout, o.Retries = cmp.Or(o.Timeout, 1500*time.Millisecond), max(cmp.Or(o.Retries, 2), 0)
 	o.Sockets, o.PerSwitch, o.VarBinds = cmp.Or(o.Sockets, 256), cmp.Or(o.PerSwitch, 4), cmp.Or(o.VarBinds, 60)
-	return &Client{opt: o, pool: newPool(o.Sockets), learned: map[netip.AddrPort]*learned{}}
+	return &Client{
+		opt:     o,
+		pool:    newPool(o.Sockets),
+		learned: map[netip.AddrPort]*learned{},
+	}
 }
 
 // Close closes all sockets; calls under way fail.
@@ -55,7 +59,9 @@ func (c *Client) Trim(keep int, inUse map[netip.AddrPort]bool) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	maps.DeleteFunc(c.learned, func(a netip.AddrPort, _ *learned) bool { return !inUse[a] })
+	maps.DeleteFunc(c.learned, func(a netip.AddrPort, _ *learned) bool {
+		return !inUse[a]
+	})
 }
 
 // Sockets returns how many sockets are open.
@@ -89,12 +95,24 @@ func (c *Client) Set(ctx context.Context, t Target, bindings ...gosnmp.SnmpPDU) 
 // index and Value.Peek are good until each returns. A *LoopError comes with all
 // that was read before. It asks for some rows at first, and for more with each answer,
 // as is good for tables that are mostly short; 0: for as many as the switch can.
-func (c *Client) WalkFrom(ctx context.Context, t Target, rows int, columns []string, each func(column int, index []uint32, v Value) error) error {
+func (c *Client) WalkFrom(
+	ctx context.Context,
+	t Target,
+	rows int,
+	columns []string,
+	each func(column int, index []uint32, v Value) error,
+) error {
 	return c.walkInContexts(ctx, t, nil, rows, columns, each)
 }
 
 // WalkAfter is WalkFrom of the instances after an index. It ends early when each fails.
-func (c *Client) WalkAfter(ctx context.Context, t Target, after []uint32, columns []string, each func(column int, index []uint32, v Value) error) error {
+func (c *Client) WalkAfter(
+	ctx context.Context,
+	t Target,
+	after []uint32,
+	columns []string,
+	each func(column int, index []uint32, v Value) error,
+) error {
 	return c.walkInContexts(ctx, t, after, 0, columns, each)
 }
 
@@ -110,7 +128,12 @@ func (c *Client) useSession(ctx context.Context, t Target, f func(*session) erro
 	}
 	err := c.useOnce(ctx, t, l, f)
 	var e *Error
-	if t.Version == "3" && errors.As(err, &e) && e.Status == 0 && e.Access() && ctx.Err() == nil && l.forgetEngine() {
+	if t.Version == "3" &&
+		errors.As(err, &e) &&
+		e.Status == 0 &&
+		e.Access() &&
+		ctx.Err() == nil &&
+		l.forgetEngine() {
 		c.pool.dropTarget(t) // the agent was replaced or reset, perhaps: nothing was done, so it is asked again
 		err = c.useOnce(ctx, t, l, f)
 	}
@@ -133,9 +156,15 @@ func (c *Client) useOnce(ctx context.Context, t Target, l *learned, f func(*sess
 	case l.busy <- struct{}{}:
 		defer func() { <-l.busy }()
 	case <-ctx.Done():
-		return &Error{Op: "waiting for requests to the same switch", OID: t.String(), Cause: ctx.Err()}
+		return &Error{
+			Op:    "waiting for requests to the same switch",
+			OID:   t.String(),
+			Cause: ctx.Err(),
+		}
 	}
-	s, err := c.pool.acquireSession(ctx, t, func() (*session, error) { return c.openSession(ctx, t, l) })
+	s, err := c.pool.acquireSession(ctx, t, func() (*session, error) {
+		return c.openSession(ctx, t, l)
+	})
 	if err != nil {
 		return err
 	}

@@ -29,7 +29,12 @@ func (e *Error) Error() string {
 	case e.Status != gosnmp.NoError:
 		return fmt.Sprintf("%s of %s refused: %s", e.Op, oid, StatusName(e.Status))
 	case e.From.IsValid():
-		return fmt.Sprintf("no answer to %s of %s, but one came from %s: the agent answers from another address than the one it is asked at", e.Op, oid, e.From)
+		return fmt.Sprintf(
+			"no answer to %s of %s, but one came from %s: the agent answers from another address than the one it is asked at",
+			e.Op,
+			oid,
+			e.From,
+		)
 	case e.Timeout():
 		return fmt.Sprintf("no answer to %s of %s", e.Op, oid)
 	}
@@ -51,7 +56,9 @@ func (e *Error) Timeout() bool {
 
 // Unreachable reports whether the network or the host said that the agent is unreachable.
 func (e *Error) Unreachable() bool {
-	return errors.Is(e.Cause, syscall.ECONNREFUSED) || errors.Is(e.Cause, syscall.EHOSTUNREACH) || errors.Is(e.Cause, syscall.ENETUNREACH)
+	return errors.Is(e.Cause, syscall.ECONNREFUSED) ||
+		errors.Is(e.Cause, syscall.EHOSTUNREACH) ||
+		errors.Is(e.Cause, syscall.ENETUNREACH)
 }
 
 // Access reports whether the agent answered but did not let us in (RFC 3414 3.2).
@@ -72,7 +79,10 @@ type LoopError struct{ OID string }
 
 // Error names the column.
 func (e *LoopError) Error() string {
-	return fmt.Sprintf("the answers below %s do not increase; the table was left there", strings.TrimPrefix(e.OID, "."))
+	return fmt.Sprintf(
+		"the answers below %s do not increase; the table was left there",
+		strings.TrimPrefix(e.OID, "."),
+	)
 }
 
 // StatusName is the name RFC 3416 gives an error-status.

@@ -21,16 +21,28 @@ type pool struct {
 var errClosed = errors.New("the SNMP client is closed")
 
 func newPool(maxSockets int) *pool {
-	return &pool{busy: make(chan struct{}, maxSockets), max: maxSockets, idle: list.New()}
+	return &pool{
+		busy: make(chan struct{}, maxSockets),
+		max:  maxSockets,
+		idle: list.New(),
+	}
 }
 
 // acquireSession returns an idle session of the target or a new one made by open. It
 // waits while too many are busy.
-func (p *pool) acquireSession(ctx context.Context, t Target, open func() (*session, error)) (*session, error) {
+func (p *pool) acquireSession(
+	ctx context.Context,
+	t Target,
+	open func() (*session, error),
+) (*session, error) {
 	select {
 	case p.busy <- struct{}{}:
 	case <-ctx.Done():
-		return nil, &Error{Op: "waiting for a free socket", OID: t.String(), Cause: ctx.Err()}
+		return nil, &Error{
+			Op:    "waiting for a free socket",
+			OID:   t.String(),
+			Cause: ctx.Err(),
+		}
 	}
 	s, err := p.takeIdle(t)
 	if s == nil && err == nil {

@@ -22,7 +22,11 @@ type session struct {
 func (c *Client) openSession(ctx context.Context, t Target, l *learned) (*session, error) {
 	g := c.newUnconnected(ctx, t, l)
 	if err := connectSession(ctx, g, t); err != nil {
-		return nil, &Error{Op: "connect", OID: t.String(), Cause: err}
+		return nil, &Error{
+			Op:    "connect",
+			OID:   t.String(),
+			Cause: err,
+		}
 	}
 	s := &session{target: t, g: g, learned: l, opt: &c.opt}
 	if t.Version == "3" {
@@ -35,8 +39,13 @@ func (c *Client) openSession(ctx context.Context, t Target, l *learned) (*sessio
 // newUnconnected is a session of gosnmp without its socket.
 func (c *Client) newUnconnected(ctx context.Context, t Target, l *learned) *gosnmp.GoSNMP {
 	g := &gosnmp.GoSNMP{
-		Target: t.Addr.Addr().String(), Port: t.Addr.Port(), Context: ctx,
-		Timeout: c.opt.Timeout, Retries: c.opt.Retries, MaxOids: 60, Community: t.Community,
+		Target:    t.Addr.Addr().String(),
+		Port:      t.Addr.Port(),
+		Context:   ctx,
+		Timeout:   c.opt.Timeout,
+		Retries:   c.opt.Retries,
+		MaxOids:   60,
+		Community: t.Community,
 	}
 	switch t.Version {
 	case "1":
@@ -69,7 +78,11 @@ func (l *learned) usmParameters(t Target) *gosnmp.UsmSecurityParameters {
 }
 
 // exchangeMessage sends one request and waits for its answer, no longer than ctx lasts.
-func (s *session) exchangeMessage(ctx context.Context, op, oid string, send func() (*gosnmp.SnmpPacket, error)) (*gosnmp.SnmpPacket, error) {
+func (s *session) exchangeMessage(
+	ctx context.Context,
+	op, oid string,
+	send func() (*gosnmp.SnmpPacket, error),
+) (*gosnmp.SnmpPacket, error) {
 	s.g.Context = ctx
 	conn := s.g.Conn
 	stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
@@ -89,7 +102,11 @@ func (s *session) exchangeMessage(ctx context.Context, op, oid string, send func
 	}
 	if p.PDUType == gosnmp.Report {
 		s.broken = true
-		return nil, &Error{Op: op, OID: oid, Cause: errors.New("the agent sent a report instead of an answer")}
+		return nil, &Error{
+			Op:    op,
+			OID:   oid,
+			Cause: errors.New("the agent sent a report instead of an answer"),
+		}
 	}
 	s.learned.noteAnswer(cmp.Or(s.target.Version, "2c"), s.g.SecurityParameters)
 	s.tellClock(p)
@@ -109,7 +126,9 @@ func (s *session) getInstances(ctx context.Context, oids []string) ([]Value, err
 		for i, at := range ask {
 			names[i] = oids[at]
 		}
-		p, err := s.exchangeMessage(ctx, "GET", names[0], func() (*gosnmp.SnmpPacket, error) { return s.g.Get(names) })
+		p, err := s.exchangeMessage(ctx, "GET", names[0], func() (*gosnmp.SnmpPacket, error) {
+			return s.g.Get(names)
+		})
 		if err != nil {
 			return nil, err
 		}
@@ -120,7 +139,11 @@ func (s *session) getInstances(ctx context.Context, oids []string) ([]Value, err
 			ask = append(ask[:i], ask[i+1:]...)
 			continue
 		case p.Error != gosnmp.NoError:
-			return nil, &Error{Op: "GET", OID: nameAtIndex(names, i), Status: p.Error}
+			return nil, &Error{
+				Op:     "GET",
+				OID:    nameAtIndex(names, i),
+				Status: p.Error,
+			}
 		}
 		for i, vb := range p.Variables {
 			if i < len(ask) && vb.Name == names[i] {
@@ -133,7 +156,9 @@ func (s *session) getInstances(ctx context.Context, oids []string) ([]Value, err
 }
 
 func (s *session) setBindings(ctx context.Context, bindings []gosnmp.SnmpPDU) error {
-	p, err := s.exchangeMessage(ctx, "SET", bindings[0].Name, func() (*gosnmp.SnmpPacket, error) { return s.g.Set(bindings) })
+	p, err := s.exchangeMessage(ctx, "SET", bindings[0].Name, func() (*gosnmp.SnmpPacket, error) {
+		return s.g.Set(bindings)
+	})
 	if err != nil {
 		return err
 	}
@@ -144,7 +169,11 @@ func (s *session) setBindings(ctx context.Context, bindings []gosnmp.SnmpPDU) er
 	for i, b := range bindings {
 		names[i] = b.Name
 	}
-	return &Error{Op: "SET", OID: nameAtIndex(names, int(p.ErrorIndex)-1), Status: p.Error}
+	return &Error{
+		Op:     "SET",
+		OID:    nameAtIndex(names, int(p.ErrorIndex)-1),
+		Status: p.Error,
+	}
 }
 
 // nameAtIndex returns the name an error-index points to, or all there is to say.
@@ -159,6 +188,11 @@ func nameAtIndex(names []string, i int) string {
 func (s *session) tellClock(p *gosnmp.SnmpPacket) {
 	sp, ok := p.SecurityParameters.(*gosnmp.UsmSecurityParameters)
 	if ok && s.opt.Clock != nil && p.MsgFlags&gosnmp.AuthNoPriv != 0 {
-		s.opt.Clock(s.target.Addr.Addr().Unmap(), sp.AuthoritativeEngineID, sp.AuthoritativeEngineBoots, sp.AuthoritativeEngineTime)
+		s.opt.Clock(
+			s.target.Addr.Addr().Unmap(),
+			sp.AuthoritativeEngineID,
+			sp.AuthoritativeEngineBoots,
+			sp.AuthoritativeEngineTime,
+		)
 	}
 }

@@ -33,10 +33,22 @@ func (t Target) GoString() string { return t.Addr.String() }
 
 // The protocols by their names in a Target; other names are invalid.
 var (
-	authProtocols = map[string]gosnmp.SnmpV3AuthProtocol{"md5": gosnmp.MD5, "sha": gosnmp.SHA, "sha-224": gosnmp.SHA224,
-		"sha-256": gosnmp.SHA256, "sha-384": gosnmp.SHA384, "sha-512": gosnmp.SHA512}
-	privProtocols = map[string]gosnmp.SnmpV3PrivProtocol{"des": gosnmp.DES, "aes": gosnmp.AES, "aes-192": gosnmp.AES192,
-		"aes-256": gosnmp.AES256, "aes-192-c": gosnmp.AES192C, "aes-256-c": gosnmp.AES256C}
+	authProtocols = map[string]gosnmp.SnmpV3AuthProtocol{
+		"md5":     gosnmp.MD5,
+		"sha":     gosnmp.SHA,
+		"sha-224": gosnmp.SHA224,
+		"sha-256": gosnmp.SHA256,
+		"sha-384": gosnmp.SHA384,
+		"sha-512": gosnmp.SHA512,
+	}
+	privProtocols = map[string]gosnmp.SnmpV3PrivProtocol{
+		"des":       gosnmp.DES,
+		"aes":       gosnmp.AES,
+		"aes-192":   gosnmp.AES192,
+		"aes-256":   gosnmp.AES256,
+		"aes-192-c": gosnmp.AES192C,
+		"aes-256-c": gosnmp.AES256C,
+	}
 )
 
 func (t Target) auth() gosnmp.SnmpV3AuthProtocol {
@@ -60,7 +72,11 @@ func (t Target) Level() gosnmp.SnmpV3MsgFlags {
 
 // Security is the user in the form of gosnmp.
 func (t Target) Security() *gosnmp.UsmSecurityParameters {
-	return &gosnmp.UsmSecurityParameters{UserName: t.User,
-		AuthenticationProtocol: t.auth(), AuthenticationPassphrase: t.AuthPassword,
-		PrivacyProtocol: t.priv(), PrivacyPassphrase: t.PrivPassword}
+	return &gosnmp.UsmSecurityParameters{
+		UserName:                 t.User,
+		AuthenticationProtocol:   t.auth(),
+		AuthenticationPassphrase: t.AuthPassword,
+		PrivacyProtocol:          t.priv(),
+		PrivacyPassphrase:        t.PrivPassword,
+	}
 }

@@ -12,13 +12,21 @@ import (
 
 // Unmarshal reads a message that came unasked, or that gosnmp refused, with a user's parameters; authentic also
 // checks that the user made it. Messages come from the network: should gosnmp panic, the message is refused.
-func Unmarshal(user *gosnmp.UsmSecurityParameters, msg []byte, authentic bool) (p *gosnmp.SnmpPacket, err error) {
+func Unmarshal(
+	user *gosnmp.UsmSecurityParameters,
+	msg []byte,
+	authentic bool,
+) (p *gosnmp.SnmpPacket, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("the message cannot be read: %v", r)
 		}
 	}()
-	g := &gosnmp.GoSNMP{Version: gosnmp.Version3, SecurityModel: gosnmp.UserSecurityModel, SecurityParameters: user}
+	g := &gosnmp.GoSNMP{
+		Version:            gosnmp.Version3,
+		SecurityModel:      gosnmp.UserSecurityModel,
+		SecurityParameters: user,
+	}
 	return g.UnmarshalTrap(bytes.Clone(msg), authentic) // it writes into the message
 }
 

@@ -89,15 +89,27 @@ func (v Value) Address() string {
 
 // Integer makes the variable binding of an INTEGER.
 func Integer(oid string, n int) gosnmp.SnmpPDU {
-	return gosnmp.SnmpPDU{Name: oid, Type: gosnmp.Integer, Value: n}
+	return gosnmp.SnmpPDU{
+		Name:  oid,
+		Type:  gosnmp.Integer,
+		Value: n,
+	}
 }
 
 // Gauge makes the variable binding of an Unsigned32 or Gauge32.
 func Gauge(oid string, n uint32) gosnmp.SnmpPDU {
-	return gosnmp.SnmpPDU{Name: oid, Type: gosnmp.Gauge32, Value: n}
+	return gosnmp.SnmpPDU{
+		Name:  oid,
+		Type:  gosnmp.Gauge32,
+		Value: n,
+	}
 }
 
 // Octets makes the variable binding of an OCTET STRING.
 func Octets(oid string, b []byte) gosnmp.SnmpPDU {
-	return gosnmp.SnmpPDU{Name: oid, Type: gosnmp.OctetString, Value: b}
+	return gosnmp.SnmpPDU{
+		Name:  oid,
+		Type:  gosnmp.OctetString,
+		Value: b,
+	}
 }

@@ -36,10 +36,24 @@ type walk struct {
 	few   int // rows to ask for next, 0 = as many as the switch can
 }
 
-func (s *session) walkColumns(ctx context.Context, columns []string, after []uint32, few int, each func(int, []uint32, Value) error) error {
+func (s *session) walkColumns(
+	ctx context.Context,
+	columns []string,
+	after []uint32,
+	few int,
+	each func(int, []uint32, Value) error,
+) error {
 	w := &walk{session: s, each: each, few: few}
 	for i, c := range columns {
-		w.open = append(w.open, &cursor{column: i, base: c, next: mib.Sub(c, after...), last: slices.Clone(after)})
+		w.open = append(
+			w.open,
+			&cursor{
+				column: i,
+				base:   c,
+				next:   mib.Sub(c, after...),
+				last:   slices.Clone(after),
+			},
+		)
 	}
 	for len(w.open) > 0 {
 		if err := w.askRows(ctx); err != nil {
@@ -67,7 +81,9 @@ func (w *walk) askRows(ctx context.Context) error {
 	send := func() (*gosnmp.SnmpPacket, error) { return w.g.GetNext(names) }
 	if bulk {
 		op = "GETBULK"
-		send = func() (*gosnmp.SnmpPacket, error) { return w.g.GetBulk(names, 0, uint32(rows)) }
+		send = func() (*gosnmp.SnmpPacket, error) {
+			return w.g.GetBulk(names, 0, uint32(rows))
+		}
 	} else {
 		rows = 1
 	}
@@ -82,7 +98,11 @@ func (w *walk) askRows(ctx context.Context) error {
 		return err
 	}
 	if len(p.Variables) == 0 && !w.learned.lowerLimits(columns, rows, 2) {
-		return &Error{Op: op, OID: names[0], Cause: errors.New("the answer is empty")}
+		return &Error{
+			Op:    op,
+			OID:   names[0],
+			Cause: errors.New("the answer is empty"),
+		}
 	}
 	w.learned.countAnswer()
 	return nil
@@ -92,7 +112,10 @@ func (w *walk) askRows(ctx context.Context) error {
 // before, so a smaller answer may come through; the deadline bounds this.
 func (w *walk) retrySmaller(ctx context.Context, err error, columns, rows int) error {
 	var e *Error
-	if errors.As(err, &e) && (e.Access() || e.Unreachable()) || ctx.Err() != nil || w.learned.version() == "" || !w.learned.lowerLimits(columns, rows, 5) {
+	if errors.As(err, &e) && (e.Access() || e.Unreachable()) ||
+		ctx.Err() != nil ||
+		w.learned.version() == "" ||
+		!w.learned.lowerLimits(columns, rows, 5) {
 		return err
 	}
 	if w.g.Conn == nil {
@@ -103,7 +126,14 @@ func (w *walk) retrySmaller(ctx context.Context, err error, columns, rows int) e
 }
 
 // handleErrorStatus reacts to an error-status.
-func (w *walk) handleErrorStatus(p *gosnmp.SnmpPacket, op string, ask []*cursor, names []string, rows int, bulk bool) error {
+func (w *walk) handleErrorStatus(
+	p *gosnmp.SnmpPacket,
+	op string,
+	ask []*cursor,
+	names []string,
+	rows int,
+	bulk bool,
+) error {
 	i := int(p.ErrorIndex) - 1
 	switch {
 	case p.Error == gosnmp.NoSuchName && i >= 0 && i < len(ask): // the end of the MIB in version 1
@@ -120,7 +150,11 @@ func (w *walk) handleErrorStatus(p *gosnmp.SnmpPacket, op string, ask []*cursor,
 		w.learned.giveUpBulk()
 		return nil
 	}
-	return &Error{Op: op, OID: nameAtIndex(names, i), Status: p.Error}
+	return &Error{
+		Op:     op,
+		OID:    nameAtIndex(names, i),
+		Status: p.Error,
+	}
 }
 
 // takeBindings hands the bindings of an answer on. They come row by row, one for each

@@ -31,18 +31,28 @@ func parseRow(row [columns]string) (e Entry, bad []badCell) {
 		bad = append(bad, badCell{col, fmt.Sprintf(format, args...)})
 	}
 	for col, cell := range row {
-		i := strings.IndexFunc(cell, func(r rune) bool { return r < ' ' || r == 0x7f || r == '\ufffd' })
+		i := strings.IndexFunc(cell, func(r rune) bool {
+			return r < ' ' || r == 0x7f || r == '\ufffd'
+		})
 		if i >= 0 {
 			fail(col, "octet %d is a control character or no UTF-8", i+1)
 		}
 	}
 	e = Entry{
-		Port: 161, Model: row[colModel], Driver: row[colDriver],
-		ReadCommunity:  cmp.Or(row[colReadCommunity], row[colCommunity], row[colWriteCommunity]),
-		WriteCommunity: cmp.Or(row[colWriteCommunity], row[colCommunity]),
-		V3User:         row[colV3User], V3AuthPassword: row[colV3AuthPassword], V3PrivPassword: row[colV3PrivPassword],
-		V3Context: row[colV3Context], V3BridgeContext: row[colV3BridgeContext], AnswersFrom: strings.ToLower(row[colAnswersFrom]),
-		CLIUser: row[colCLIUser], CLIPassword: row[colCLIPassword], CLITransport: strings.ToLower(row[colCLITransport]),
+		Port:            161,
+		Model:           row[colModel],
+		Driver:          row[colDriver],
+		ReadCommunity:   cmp.Or(row[colReadCommunity], row[colCommunity], row[colWriteCommunity]),
+		WriteCommunity:  cmp.Or(row[colWriteCommunity], row[colCommunity]),
+		V3User:          row[colV3User],
+		V3AuthPassword:  row[colV3AuthPassword],
+		V3PrivPassword:  row[colV3PrivPassword],
+		V3Context:       row[colV3Context],
+		V3BridgeContext: row[colV3BridgeContext],
+		AnswersFrom:     strings.ToLower(row[colAnswersFrom]),
+		CLIUser:         row[colCLIUser],
+		CLIPassword:     row[colCLIPassword],
+		CLITransport:    strings.ToLower(row[colCLITransport]),
 	}
 	var err error
 	if e.MAC, err = mib.ParseMAC(row[colMAC]); err != nil {
@@ -50,8 +60,14 @@ func parseRow(row [columns]string) (e Entry, bad []badCell) {
 	} else if !e.MAC.Unicast() {
 		fail(colMAC, "%s is not the address of a single device", e.MAC)
 	}
-	if e.Address, err = netip.ParseAddr(row[colIP]); err != nil || e.Address.IsUnspecified() || e.Address.IsMulticast() {
-		fail(colIP, "%q is not the IP address of a switch; write 192.0.2.32 or 2001:db8::32", row[colIP])
+	if e.Address, err = netip.ParseAddr(row[colIP]); err != nil ||
+		e.Address.IsUnspecified() ||
+		e.Address.IsMulticast() {
+		fail(
+			colIP,
+			"%q is not the IP address of a switch; write 192.0.2.32 or 2001:db8::32",
+			row[colIP],
+		)
 	}
 	for _, p := range []struct {
 		col  int
@@ -67,11 +83,21 @@ func parseRow(row [columns]string) (e Entry, bad []badCell) {
 		}
 	}
 	if !snmp.CheckFrom(e.AnswersFrom) {
-		fail(colAnswersFrom, "%q is not an IP address; write the address from which the switch answers, or any", row[colAnswersFrom])
+		fail(
+			colAnswersFrom,
+			"%q is not an IP address; write the address from which the switch answers, or any",
+			row[colAnswersFrom],
+		)
 	}
 	t := e.CLITransport
 	if t != "" && t != switchcli.Telnet && t != switchcli.SSH {
-		fail(colCLITransport, "%q is not a transport; write %s or %s", row[colCLITransport], switchcli.Telnet, switchcli.SSH)
+		fail(
+			colCLITransport,
+			"%q is not a transport; write %s or %s",
+			row[colCLITransport],
+			switchcli.Telnet,
+			switchcli.SSH,
+		)
 	}
 	checkAccess(&e, row, fail)
 	return e, bad
@@ -95,23 +121,37 @@ func checkAccess(e *Entry, row [columns]string, fail func(col int, format string
 			e.Version = NoSNMP // that driver speaks to it, by what it has
 		}
 	default:
-		fail(colVersion, "%q is not an SNMP version; write 1, 2c, 3, or none for a switch that only a driver serves", row[colVersion])
+		fail(
+			colVersion,
+			"%q is not an SNMP version; write 1, 2c, 3, or none for a switch that only a driver serves",
+			row[colVersion],
+		)
 		return
 	}
 	if e.Version == NoSNMP {
 		if e.Driver == standardDriver {
-			fail(colDriver, "the driver %s needs SNMP, but the column Version has the value none", standardDriver)
+			fail(
+				colDriver,
+				"the driver %s needs SNMP, but the column Version has the value none",
+				standardDriver,
+			)
 		}
 		return
 	}
 	if e.Version != "3" {
-		for col, c := range map[int]string{colReadCommunity: e.ReadCommunity, colWriteCommunity: e.WriteCommunity} {
+		for col, c := range map[int]string{
+			colReadCommunity:  e.ReadCommunity,
+			colWriteCommunity: e.WriteCommunity,
+		} {
 			if len(c) > maxCommunity {
 				fail(col, "the community has more than %d octets", maxCommunity)
 			}
 		}
 		if e.ReadCommunity == "" {
-			fail(colCommunity, "the community is missing; SNMP version 1 and 2c need one (for a switch that only a driver serves, set Version to none or name the Driver)")
+			fail(
+				colCommunity,
+				"the community is missing; SNMP version 1 and 2c need one (for a switch that only a driver serves, set Version to none or name the Driver)",
+			)
 		}
 		return
 	}
@@ -128,10 +168,20 @@ func checkAccess(e *Entry, row [columns]string, fail func(col int, format string
 	}
 	var ok bool
 	if e.V3AuthProtocol, ok = protocolName(row[colV3AuthProtocol], authProtocols); !ok {
-		fail(colV3AuthProtocol, "%q is not known; write one of %s", row[colV3AuthProtocol], strings.Join(authProtocols, ", "))
+		fail(
+			colV3AuthProtocol,
+			"%q is not known; write one of %s",
+			row[colV3AuthProtocol],
+			strings.Join(authProtocols, ", "),
+		)
 	}
 	if e.V3PrivProtocol, ok = protocolName(row[colV3PrivProtocol], privProtocols); !ok {
-		fail(colV3PrivProtocol, "%q is not known; write one of %s", row[colV3PrivProtocol], strings.Join(privProtocols, ", "))
+		fail(
+			colV3PrivProtocol,
+			"%q is not known; write one of %s",
+			row[colV3PrivProtocol],
+			strings.Join(privProtocols, ", "),
+		)
 	}
 	if e.V3AuthProtocol == "" && e.V3AuthPassword != "" {
 		e.V3AuthProtocol = "sha"

@@ -59,9 +59,19 @@ func parseTitles(cells []string) (layout, []string) {
 		byName[i] = columnIndex(cell)
 		switch {
 		case byName[i] < 0 && strings.TrimSpace(cell) != "":
-			problems = append(problems, fmt.Sprintf("unknown column %q; known are: %s", cell, strings.Join(columnNames[:], ", ")))
+			problems = append(
+				problems,
+				fmt.Sprintf(
+					"unknown column %q; known are: %s",
+					cell,
+					strings.Join(columnNames[:], ", "),
+				),
+			)
 		case byName[i] >= 0 && seen[byName[i]]:
-			problems = append(problems, fmt.Sprintf("column %q stands twice; the second is not used", cell))
+			problems = append(
+				problems,
+				fmt.Sprintf("column %q stands twice; the second is not used", cell),
+			)
 			byName[i] = -1
 		}
 		seen[byName[i]] = true

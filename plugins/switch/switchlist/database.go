@@ -40,10 +40,15 @@ type Database struct {
 }
 
 // Listed reports whether there is a list, be it empty.
-func (d *Database) Listed() bool { return d.heads.Revision(d.store.Now(), headKey) != 0 }
+func (d *Database) Listed() bool {
+	return d.heads.Revision(d.store.Now(), headKey) != 0
+}
 
 // changeList decides on the list in force and writes the head with what else is written.
-func (d *Database) changeList(ctx context.Context, decide func(tx *state.Tx, h *Head, entries []Entry) error) error {
+func (d *Database) changeList(
+	ctx context.Context,
+	decide func(tx *state.Tx, h *Head, entries []Entry) error,
+) error {
 	ctx, cancel := context.WithTimeout(ctx, storingTime)
 	defer cancel()
 	_, err := d.update(ctx, func(tx *state.Tx) error {
@@ -71,7 +76,12 @@ func listStaysError(err error) error {
 	switch fault.KindOf(err) {
 	case fault.Unavailable, fault.Timeout, fault.Internal, fault.InUse:
 		if err != nil {
-			return fault.Wrap(fault.KindOf(err), err, "the switch list is unchanged, because it cannot be stored: %v", err)
+			return fault.Wrap(
+				fault.KindOf(err),
+				err,
+				"the switch list is unchanged, because it cannot be stored: %v",
+				err,
+			)
 		}
 	}
 	return err
@@ -91,7 +101,11 @@ func (d *Database) Add(ctx context.Context, e Entry) error {
 			row.Line = max(row.Line, o.Line)
 		}
 		if len(all) >= maxStored {
-			return fault.New(fault.TooBig, "the list has %d switches; more cannot be stored", maxStored)
+			return fault.New(
+				fault.TooBig,
+				"the list has %d switches; more cannot be stored",
+				maxStored,
+			)
 		}
 		row.Line++
 		return d.rows.Put(tx, rowKey(h.Generation, e.MAC), row)
@@ -116,7 +130,14 @@ func (d *Database) Remove(ctx context.Context, at string) error {
 			d.rows.Delete(tx, rowKey(h.Generation, match[0].MAC))
 			return nil
 		}
-		return fault.At(fault.Invalid, "node-ip", "%d switches have the address %s; add the SNMP port, %s:161", len(match), at, at)
+		return fault.At(
+			fault.Invalid,
+			"node-ip",
+			"%d switches have the address %s; add the SNMP port, %s:161",
+			len(match),
+			at,
+			at,
+		)
 	})
 }
 
@@ -127,7 +148,16 @@ func (d *Database) Replace(ctx context.Context, entries []Entry) error {
 	for i, e := range entries {
 		at := netip.AddrPortFrom(e.Address, e.Port)
 		if j := cmp.Or(seen[e.MAC], seen[at]); j > 0 {
-			l = append(l, fault.At(fault.Invalid, "all-switch-entry["+strconv.Itoa(i+1)+"]", "%s is already in the list, as entry %d", e, j))
+			l = append(
+				l,
+				fault.At(
+					fault.Invalid,
+					"all-switch-entry["+strconv.Itoa(i+1)+"]",
+					"%s is already in the list, as entry %d",
+					e,
+					j,
+				),
+			)
 		}
 		seen[e.MAC], seen[at] = i+1, i+1
 	}
@@ -167,7 +197,12 @@ func (d *Database) File(ctx context.Context, path string) (Loaded, error) {
 
 type updater func(context.Context, func(*state.Tx) error) (uint64, error)
 
-func (d *Database) loadFile(ctx context.Context, update updater, h Head, path string) (Loaded, error) {
+func (d *Database) loadFile(
+	ctx context.Context,
+	update updater,
+	h Head,
+	path string,
+) (Loaded, error) {
 	text, entries, l, err := d.readContents(ctx, path, nil)
 	if err != nil {
 		return l, err
@@ -177,12 +212,21 @@ func (d *Database) loadFile(ctx context.Context, update updater, h Head, path st
 }
 
 // readContents reads a file that can be used; known are switches whose secrets it may lack.
-func (d *Database) readContents(ctx context.Context, path string, known []Entry) (text []byte, entries []Entry, l Loaded, err error) {
+func (d *Database) readContents(
+	ctx context.Context,
+	path string,
+	known []Entry,
+) (text []byte, entries []Entry, l Loaded, err error) {
 	if text, err = readFile(path); err != nil {
 		return nil, nil, l, err
 	}
 	entries, problems := d.parseList(ctx, path, text, known)
-	l = Loaded{Path: path, At: time.Now(), Switches: len(entries), Problems: problems}
+	l = Loaded{
+		Path:     path,
+		At:       time.Now(),
+		Switches: len(entries),
+		Problems: problems,
+	}
 	return text, entries, l, checkUsable(path, text, entries, problems)
 }
 
@@ -201,7 +245,11 @@ func (d *Database) Import(ctx context.Context, path string, skip bool) (Loaded, 
 	}
 	bad := slices.ContainsFunc(l.Problems, func(p Problem) bool { return !p.Loaded })
 	if bad && !skip {
-		return l, fault.New(fault.Invalid, "%s has lines that cannot be used, so nothing was imported", path)
+		return l, fault.New(
+			fault.Invalid,
+			"%s has lines that cannot be used, so nothing was imported",
+			path,
+		)
 	}
 	return l, d.putList(ctx, d.update, Head{}, entries)
 }
@@ -210,12 +258,19 @@ func (d *Database) Import(ctx context.Context, path string, skip bool) (Loaded, 
 const generationTime = "20060102T150405"
 
 // newGeneration names one; the time in it says when it is garbage.
-func newGeneration() string { return time.Now().UTC().Format(generationTime) + "-" + rand.Text()[:8] }
+func newGeneration() string {
+	return time.Now().UTC().Format(generationTime) + "-" + rand.Text()[:8]
+}
 
 // putList stores a list in pieces, then puts it in force.
 func (d *Database) putList(ctx context.Context, update updater, h Head, entries []Entry) error {
 	if len(entries) > maxStored {
-		return fault.New(fault.TooBig, "%d switches are more than the %d that can be stored", len(entries), maxStored)
+		return fault.New(
+			fault.TooBig,
+			"%d switches are more than the %d that can be stored",
+			len(entries),
+			maxStored,
+		)
 	}
 	ctx, cancel := context.WithTimeout(ctx, storingTime)
 	defer cancel()
@@ -279,12 +334,19 @@ func (d *Database) sweepGenerations(ctx context.Context, update updater, before 
 }
 
 // parseList reads a list, its sealed texts opened; known are switches whose secrets it may lack.
-func (v *Inventory) parseList(ctx context.Context, path string, text []byte, known []Entry) ([]Entry, []Problem) {
+func (v *Inventory) parseList(
+	ctx context.Context,
+	path string,
+	text []byte,
+	known []Entry,
+) ([]Entry, []Problem) {
 	ctx, cancel := context.WithTimeout(ctx, openingTime)
 	defer cancel()
 	o := Options{Known: known}
 	if v.secrets != nil {
-		o.Open = func(text string) (string, error) { return v.secrets.OpenText(ctx, text) }
+		o.Open = func(text string) (string, error) {
+			return v.secrets.OpenText(ctx, text)
+		}
 	}
 	return ParseWith(o, path, text)
 }
@@ -295,9 +357,19 @@ func checkUsable(path string, text []byte, entries []Entry, problems []Problem) 
 	bad := slices.IndexFunc(problems, func(p Problem) bool { return !p.Loaded })
 	switch {
 	case len(bytes.TrimSpace(text)) == 0:
-		return fault.New(fault.Invalid, "the switch list %s is empty, so the current list stays; a list without switches has a title line: %s", path, Title())
+		return fault.New(
+			fault.Invalid,
+			"the switch list %s is empty, so the current list stays; a list without switches has a title line: %s",
+			path,
+			Title(),
+		)
 	case len(entries) == 0 && bad >= 0:
-		return fault.New(fault.Invalid, "no line of the switch list %s is valid, so the current list stays: %s", path, problems[bad])
+		return fault.New(
+			fault.Invalid,
+			"no line of the switch list %s is valid, so the current list stays: %s",
+			path,
+			problems[bad],
+		)
 	}
 	return nil
 }
@@ -309,7 +381,12 @@ func readFile(path string) ([]byte, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, fault.Wrap(fault.NotFound, err, "the switch list %s does not exist", path)
 	case err != nil:
-		return nil, fault.Wrap(fault.Invalid, err, "the switch list cannot be read: %v", commands.FileError(err))
+		return nil, fault.Wrap(
+			fault.Invalid,
+			err,
+			"the switch list cannot be read: %v",
+			commands.FileError(err),
+		)
 	}
 	defer f.Close()
 	if st, err := f.Stat(); err == nil && !st.Mode().IsRegular() {

@@ -63,7 +63,9 @@ type Problem struct {
 }
 
 // String returns file:line: text.
-func (p Problem) String() string { return fmt.Sprintf("%s:%d: %s", p.File, p.Line, p.Text) }
+func (p Problem) String() string {
+	return fmt.Sprintf("%s:%d: %s", p.File, p.Line, p.Text)
+}
 
 // Place is where the switch is: its address, with the port where it speaks SNMP.
 func (e Entry) Place() string {
@@ -83,16 +85,34 @@ func (e Entry) GoString() string { return e.String() }
 
 // Switch is the entry in the form drivers take.
 func (e Entry) Switch() *switchdriver.Switch {
-	sw := &switchdriver.Switch{NodeId: uint64(e.MAC), Address: e.Address.String(), Model: e.Model}
+	sw := &switchdriver.Switch{
+		NodeId:  uint64(e.MAC),
+		Address: e.Address.String(),
+		Model:   e.Model,
+	}
 	if e.Version != NoSNMP {
-		sw.Snmp = &pluginv1.SnmpAccess{Port: uint32(e.Port), Version: e.Version,
-			ReadCommunity: e.ReadCommunity, WriteCommunity: e.WriteCommunity, User: e.V3User,
-			AuthProtocol: e.V3AuthProtocol, AuthPassword: e.V3AuthPassword,
-			PrivProtocol: e.V3PrivProtocol, PrivPassword: e.V3PrivPassword,
-			Context: e.V3Context, BridgeContext: e.V3BridgeContext, AnswersFrom: e.AnswersFrom}
+		sw.Snmp = &pluginv1.SnmpAccess{
+			Port:           uint32(e.Port),
+			Version:        e.Version,
+			ReadCommunity:  e.ReadCommunity,
+			WriteCommunity: e.WriteCommunity,
+			User:           e.V3User,
+			AuthProtocol:   e.V3AuthProtocol,
+			AuthPassword:   e.V3AuthPassword,
+			PrivProtocol:   e.V3PrivProtocol,
+			PrivPassword:   e.V3PrivPassword,
+			Context:        e.V3Context,
+			BridgeContext:  e.V3BridgeContext,
+			AnswersFrom:    e.AnswersFrom,
+		}
 	}
 	if e.CLIUser != "" || e.CLIPassword != "" {
-		sw.Cli = &pluginv1.CliAccess{User: e.CLIUser, Password: e.CLIPassword, Transport: e.CLITransport, Port: uint32(e.CLIPort)}
+		sw.Cli = &pluginv1.CliAccess{
+			User:      e.CLIUser,
+			Password:  e.CLIPassword,
+			Transport: e.CLITransport,
+			Port:      uint32(e.CLIPort),
+		}
 	}
 	return sw
 }
@@ -112,7 +132,10 @@ type Info struct {
 
 // Entry makes a switch of the list. The faults name the leaves below path, never a secret.
 func (f Info) Entry(path string) (e Entry, l fault.List) {
-	for leaf, v := range map[string]string{"node-ip": f.IP, "node-mac": f.MAC} {
+	for leaf, v := range map[string]string{
+		"node-ip":  f.IP,
+		"node-mac": f.MAC,
+	} {
 		if v == "" {
 			l = append(l, fault.At(fault.Missing, path+leaf, "%s is missing", leaf))
 		}
@@ -121,15 +144,31 @@ func (f Info) Entry(path string) (e Entry, l fault.List) {
 		return e, l
 	}
 	var row [columns]string
-	leaves := map[int]string{colIP: "node-ip", colPort: "node-ip", colMAC: "node-mac", colCommunity: "community", colReadCommunity: "community",
-		colWriteCommunity: "community", colCLIUser: "cli-user-name", colCLIPassword: "cli-password", colModel: "model"}
+	leaves := map[int]string{
+		colIP:             "node-ip",
+		colPort:           "node-ip",
+		colMAC:            "node-mac",
+		colCommunity:      "community",
+		colReadCommunity:  "community",
+		colWriteCommunity: "community",
+		colCLIUser:        "cli-user-name",
+		colCLIPassword:    "cli-password",
+		colModel:          "model",
+	}
 	row[colMAC], row[colCommunity], row[colCLIUser], row[colCLIPassword], row[colModel] = f.MAC, f.Community, f.CLIUser, f.CLIPassword, f.Model
 	row[colIP], row[colPort] = SplitAddress(f.IP)
 	for col, cell := range row {
 		if len(cell) > maxCell {
 			l = append(l, fault.At(fault.Invalid, path+leaves[col], "more than %d octets", maxCell))
 		} else if isSealed(cell) {
-			l = append(l, fault.At(fault.Invalid, path+leaves[col], "a text of aaa:seal-secret can be used only in files; give the secret itself, it is sealed when it is stored"))
+			l = append(
+				l,
+				fault.At(
+					fault.Invalid,
+					path+leaves[col],
+					"a text of aaa:seal-secret can be used only in files; give the secret itself, it is sealed when it is stored",
+				),
+			)
 		}
 	}
 	if len(l) > 0 {
@@ -153,5 +192,6 @@ func SplitAddress(s string) (address, port string) {
 // Same reports whether two entries describe the same device: the MAC address, or
 // address and port of SNMP.
 func (e Entry) Same(o Entry) bool {
-	return e.MAC == o.MAC || e.Version != NoSNMP && o.Version != NoSNMP && e.Address == o.Address && e.Port == o.Port
+	return e.MAC == o.MAC ||
+		e.Version != NoSNMP && o.Version != NoSNMP && e.Address == o.Address && e.Port == o.Port
 }

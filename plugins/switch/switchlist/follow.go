@@ -26,7 +26,12 @@ const quiet = 150 * time.Millisecond
 //
 // A change is known by the content of the file and by what was read before. Times of files say nothing: they are of
 // another clock than ours, and behind it.
-func (d *Database) Follow(ctx context.Context, term *state.Term, log *slog.Logger, looked func()) error {
+func (d *Database) Follow(
+	ctx context.Context,
+	term *state.Term,
+	log *slog.Logger,
+	looked func(),
+) error {
 	w, err := fsnotify.NewWatcher()
 	if err != nil {
 		return fmt.Errorf("following the switch list: %w", err)
@@ -35,7 +40,9 @@ func (d *Database) Follow(ctx context.Context, term *state.Term, log *slog.Logge
 	watched := map[string]bool{}
 	watch := func(path string) {
 		dir := filepath.Dir(path)
-		if path != "" && !watched[dir] && w.Add(dir) == nil { // a directory that is not there cannot be followed
+		if path != "" &&
+			!watched[dir] &&
+			w.Add(dir) == nil { // a directory that is not there cannot be followed
 			watched[dir] = true
 		}
 	}
@@ -50,7 +57,9 @@ func (d *Database) Follow(ctx context.Context, term *state.Term, log *slog.Logge
 		before := head
 		head, _ = d.heads.Get(d.store.Now(), headKey)
 		watch(head.Path)
-		if look == nil && head.Generation != before.Generation && head.Path != "" { // written, perhaps, before it was watched
+		if look == nil &&
+			head.Generation != before.Generation &&
+			head.Path != "" { // written, perhaps, before it was watched
 			look = time.After(quiet)
 		}
 		select {
@@ -60,7 +69,8 @@ func (d *Database) Follow(ctx context.Context, term *state.Term, log *slog.Logge
 		case err := <-w.Errors:
 			log.Warn("following the switch list", "err", err)
 		case e := <-w.Events:
-			if look == nil && (e.Name == head.Path || head.Generation == "" && slices.Contains(d.Files, e.Name)) {
+			if look == nil &&
+				(e.Name == head.Path || head.Generation == "" && slices.Contains(d.Files, e.Name)) {
 				look = time.After(quiet)
 			}
 		case <-look:
@@ -74,7 +84,12 @@ func (d *Database) Follow(ctx context.Context, term *state.Term, log *slog.Logge
 // rereadFile reads the file of the list, if it is another one than was read; as long as there
 // is no list, the first default one that exists. first is the generation that was in force when this process began to
 // follow the file.
-func (d *Database) rereadFile(ctx context.Context, term *state.Term, log *slog.Logger, first string) {
+func (d *Database) rereadFile(
+	ctx context.Context,
+	term *state.Term,
+	log *slog.Logger,
+	first string,
+) {
 	head, listed := d.heads.Get(d.store.Now(), headKey)
 	paths := d.Files
 	switch {
@@ -83,7 +98,11 @@ func (d *Database) rereadFile(ctx context.Context, term *state.Term, log *slog.L
 	case listed:
 		changed, err := d.changedSince(ctx, term.Update, head, head.Generation != first)
 		if err != nil {
-			log.Warn("the file of the switch list cannot be read; the stored list stays", "err", err)
+			log.Warn(
+				"the file of the switch list cannot be read; the stored list stays",
+				"err",
+				err,
+			)
 		}
 		if !changed {
 			return
@@ -95,7 +114,11 @@ func (d *Database) rereadFile(ctx context.Context, term *state.Term, log *slog.L
 	case err == nil:
 		Report(log, l)
 	case errors.Is(err, &fault.Error{Kind: fault.NotFound}):
-		log.Info("no switch list, so nothing is discovered; load one with switch:ReadDB", "err", err)
+		log.Info(
+			"no switch list, so nothing is discovered; load one with switch:ReadDB",
+			"err",
+			err,
+		)
 	default:
 		log.Warn("the switch list was not read again; the one in force stays", "err", err)
 	}
@@ -103,7 +126,15 @@ func (d *Database) rereadFile(ctx context.Context, term *state.Term, log *slog.L
 
 // Report logs what a load gave, every bad line by itself.
 func Report(log *slog.Logger, l Loaded) {
-	log.Info("switch list read", "path", l.Path, "switches", l.Switches, "problems", len(l.Problems))
+	log.Info(
+		"switch list read",
+		"path",
+		l.Path,
+		"switches",
+		l.Switches,
+		"problems",
+		len(l.Problems),
+	)
 	for i, p := range l.Problems {
 		if i == 100 {
 			log.Warn("more problems in the switch list are not logged", "left", len(l.Problems)-i)

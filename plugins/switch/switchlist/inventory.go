@@ -65,22 +65,36 @@ func New(secrets Secrets) *Inventory {
 }
 
 // Views are what the store follows for the Inventory.
-func (v *Inventory) Views() []state.View { return []state.View{v.heads, v.rows, v.files} }
+func (v *Inventory) Views() []state.View {
+	return []state.View{v.heads, v.rows, v.files}
+}
 
 // Bind gives the Inventory the store, opened with its views.
-func (v *Inventory) Bind(s *state.Store) { v.store, v.update = s, s.Update }
+func (v *Inventory) Bind(s *state.Store) {
+	v.store, v.update = s, s.Update
+}
 
 // Set makes a list that is not stored; an empty path says that it is no file's.
 func (v *Inventory) Set(path string, entries []Entry, problems []Problem) Loaded {
 	l := newList(entries)
-	l.loaded = Loaded{Path: path, Stored: path == "", At: time.Now(), Switches: len(entries), Problems: problems}
+	l.loaded = Loaded{
+		Path:     path,
+		Stored:   path == "",
+		At:       time.Now(),
+		Switches: len(entries),
+		Problems: problems,
+	}
 	v.cur.Store(l)
 	v.changed.Fire()
 	return l.loaded
 }
 
 func newList(entries []Entry) *list {
-	l := &list{entries: slices.Clone(entries), byMAC: make(map[mib.MAC]*switchdriver.Switch, len(entries)), driver: map[mib.MAC]string{}}
+	l := &list{
+		entries: slices.Clone(entries),
+		byMAC:   make(map[mib.MAC]*switchdriver.Switch, len(entries)),
+		driver:  map[mib.MAC]string{},
+	}
 	for _, e := range entries {
 		l.byMAC[e.MAC] = e.Switch()
 		if e.Driver != "" {
@@ -151,21 +165,35 @@ func (v *Inventory) buildList(sn *state.Snapshot, before *list) (l *list, again 
 			again = again || fault.KindOf(err) == fault.Unavailable || fault.KindOf(err) == fault.Timeout
 		}
 	}
-	slices.SortStableFunc(entries, func(a, b Entry) int { return cmp.Compare(a.Line, b.Line) })
+	slices.SortStableFunc(entries, func(a, b Entry) int {
+		return cmp.Compare(a.Line, b.Line)
+	})
 	l = newList(entries)
 	l.rows, l.broken = revisions, broken
-	l.loaded = Loaded{Path: head.Path, Stored: head.Path == "", At: head.At, Switches: len(entries), Problems: head.Problems}
+	l.loaded = Loaded{
+		Path:     head.Path,
+		Stored:   head.Path == "",
+		At:       head.At,
+		Switches: len(entries),
+		Problems: head.Problems,
+	}
 	return l, again
 }
 
 // Changed returns a channel that is closed at the next change.
-func (v *Inventory) Changed() <-chan struct{} { return v.changed.Wait() }
+func (v *Inventory) Changed() <-chan struct{} {
+	return v.changed.Wait()
+}
 
 // Last describes the current list; its zero value means that there is no list.
-func (v *Inventory) Last() Loaded { return v.currentList().loaded }
+func (v *Inventory) Last() Loaded {
+	return v.currentList().loaded
+}
 
 // Entries returns the list in the order of the file.
-func (v *Inventory) Entries() []Entry { return slices.Clone(v.currentList().entries) }
+func (v *Inventory) Entries() []Entry {
+	return slices.Clone(v.currentList().entries)
+}
 
 // All returns the switches in the order of the file. They must not be changed.
 func (v *Inventory) All() []*switchdriver.Switch {
@@ -187,15 +215,33 @@ func (v *Inventory) Find(m mib.MAC) (*switchdriver.Switch, error) {
 	case ok:
 		return sw, nil
 	case l.loaded.Stored:
-		return nil, fault.New(fault.NotFound, "there is no switch %d (%s) in the stored switch list", uint64(m), m)
+		return nil, fault.New(
+			fault.NotFound,
+			"there is no switch %d (%s) in the stored switch list",
+			uint64(m),
+			m,
+		)
 	case l.loaded.Path == "":
-		return nil, fault.New(fault.NotFound, "there is no switch %d (%s): no switch list is loaded", uint64(m), m)
+		return nil, fault.New(
+			fault.NotFound,
+			"there is no switch %d (%s): no switch list is loaded",
+			uint64(m),
+			m,
+		)
 	}
-	return nil, fault.New(fault.NotFound, "there is no switch %d (%s) in %s", uint64(m), m, l.loaded.Path)
+	return nil, fault.New(
+		fault.NotFound,
+		"there is no switch %d (%s) in %s",
+		uint64(m),
+		m,
+		l.loaded.Path,
+	)
 }
 
 // DriverOf returns the driver the list asks for, empty for none.
-func (v *Inventory) DriverOf(node uint64) string { return v.currentList().driver[mib.MAC(node)] }
+func (v *Inventory) DriverOf(node uint64) string {
+	return v.currentList().driver[mib.MAC(node)]
+}
 
 // String summarises a load for people.
 func (l Loaded) String() string {

@@ -20,7 +20,9 @@ const (
 
 // Parse reads a switch list. name is the file's, for the problems. It never fails
 // as a whole: what cannot be used is among the problems, in the order of lines.
-func Parse(name string, text []byte) ([]Entry, []Problem) { return ParseWith(Options{}, name, text) }
+func Parse(name string, text []byte) ([]Entry, []Problem) {
+	return ParseWith(Options{}, name, text)
+}
 
 // Options of reading a list.
 type Options struct {
@@ -32,12 +34,25 @@ type Options struct {
 
 // ParseWith is Parse with options.
 func ParseWith(o Options, name string, text []byte) ([]Entry, []Problem) {
-	p := parser{name: name, byMAC: map[mib.MAC]int{}, byPlace: map[string]int{}, known: map[mib.MAC][columns]string{}, open: o.Open, opened: map[string]string{}}
+	p := parser{
+		name:    name,
+		byMAC:   map[mib.MAC]int{},
+		byPlace: map[string]int{},
+		known:   map[mib.MAC][columns]string{},
+		open:    o.Open,
+		opened:  map[string]string{},
+	}
 	for _, e := range o.Known {
 		p.known[e.MAC] = e.toRow()
 	}
 	if len(text) > MaxFile {
-		p.addProblem(1, false, "the file has %d octets, more than %d; nothing was read", len(text), MaxFile)
+		p.addProblem(
+			1,
+			false,
+			"the file has %d octets, more than %d; nothing was read",
+			len(text),
+			MaxFile,
+		)
 		return nil, p.problems
 	}
 	n := 0
@@ -45,11 +60,20 @@ func ParseWith(o Options, name string, text []byte) ([]Entry, []Problem) {
 		n++
 		p.parseLine(n, strings.TrimRight(line, "\r\n"))
 	}
-	if len(p.entries) == 0 && len(p.problems) > 0 && !isPlausibleList(text) { // the lines of another file are not to be shown
+	if len(p.entries) == 0 &&
+		len(p.problems) > 0 &&
+		!isPlausibleList(text) { // the lines of another file are not to be shown
 		p.problems = nil
-		p.addProblem(1, false, "this is not a switch list: the first line does not name columns such as %s, and no line begins with a MAC address", Title())
+		p.addProblem(
+			1,
+			false,
+			"this is not a switch list: the first line does not name columns such as %s, and no line begins with a MAC address",
+			Title(),
+		)
 	}
-	return slices.DeleteFunc(p.entries, func(e Entry) bool { return e.Line == 0 }), p.problems
+	return slices.DeleteFunc(p.entries, func(e Entry) bool {
+		return e.Line == 0
+	}), p.problems
 }
 
 // isPlausibleList reports whether a text can be meant as a switch list: its title line names a column, or a
@@ -58,7 +82,10 @@ func isPlausibleList(text []byte) bool {
 	first := true
 	for line := range strings.Lines(strings.TrimPrefix(string(text), "\ufeff")) {
 		cells := strings.Split(line, ",")
-		if first && slices.ContainsFunc(cells, func(c string) bool { return columnIndex(strings.Trim(c, "\"\r\n ")) >= 0 }) {
+		if first &&
+			slices.ContainsFunc(cells, func(c string) bool {
+				return columnIndex(strings.Trim(c, "\"\r\n ")) >= 0
+			}) {
 			return true
 		}
 		if _, err := mib.ParseMAC(strings.Trim(cells[0], "\" ")); err == nil {
@@ -104,7 +131,13 @@ func (p *parser) parseLine(n int, text string) {
 		return
 	}
 	if len(cells) > p.titles {
-		p.addProblem(n, false, "%d cells, but the title line has %d columns; put a cell that has a comma in it between quotation marks", len(cells), p.titles)
+		p.addProblem(
+			n,
+			false,
+			"%d cells, but the title line has %d columns; put a cell that has a comma in it between quotation marks",
+			len(cells),
+			p.titles,
+		)
 		return
 	}
 	var row [columns]string
@@ -133,13 +166,26 @@ func (p *parser) parseLine(n int, text string) {
 	}
 	e.Line = n
 	if i, ok := p.byMAC[e.MAC]; ok {
-		p.addProblem(n, true, "MAC %s stands in line %d already; the later line holds", e.MAC, p.entries[i].Line)
+		p.addProblem(
+			n,
+			true,
+			"MAC %s stands in line %d already; the later line holds",
+			e.MAC,
+			p.entries[i].Line,
+		)
 		p.entries[i].Line = 0
 	}
 	if place := e.Place() + "\x00" + e.ReadCommunity + "\x00" + e.V3User; e.Version != NoSNMP {
 		i, ok := p.byPlace[place]
 		if ok && p.entries[i].MAC != e.MAC && p.entries[i].Line != 0 {
-			p.addProblem(n, true, "IP %s stands in line %d already, for %s; a switch that is in the list twice is changed by two at a time: leave one line out", e.Place(), p.entries[i].Line, p.entries[i].MAC)
+			p.addProblem(
+				n,
+				true,
+				"IP %s stands in line %d already, for %s; a switch that is in the list twice is changed by two at a time: leave one line out",
+				e.Place(),
+				p.entries[i].Line,
+				p.entries[i].MAC,
+			)
 		}
 		p.byPlace[place] = len(p.entries)
 	}
@@ -148,7 +194,9 @@ func (p *parser) parseLine(n int, text string) {
 }
 
 // Title is the shortest title line.
-func Title() string { return strings.Join(columnNames[:colModel+1], ",") }
+func Title() string {
+	return strings.Join(columnNames[:colModel+1], ",")
+}
 
 // parseTitleLine reads the first line, which is never a switch.
 func (p *parser) parseTitleLine(cells []string, err error) {
@@ -164,7 +212,12 @@ func (p *parser) parseTitleLine(cells []string, err error) {
 	if len(cells) > 1 {
 		_, err := mib.ParseMAC(cells[0])
 		if err == nil {
-			p.addProblem(1, false, "the first line must be the title line; put %q above this switch", Title())
+			p.addProblem(
+				1,
+				false,
+				"the first line must be the title line; put %q above this switch",
+				Title(),
+			)
 		}
 	}
 }
@@ -182,7 +235,11 @@ func splitCells(text string) ([]string, error) {
 	case err != nil:
 		var pe *csv.ParseError
 		if errors.As(err, &pe) {
-			return nil, fmt.Errorf("column %d: %v; put the cell between quotation marks and double those inside", pe.Column, pe.Err)
+			return nil, fmt.Errorf(
+				"column %d: %v; put the cell between quotation marks and double those inside",
+				pe.Column,
+				pe.Err,
+			)
 		}
 		return nil, err
 	}
@@ -193,7 +250,9 @@ func splitCells(text string) ([]string, error) {
 }
 
 // isSealed reports whether a cell is a text of aaa:seal-secret.
-func isSealed(cell string) bool { return strings.HasPrefix(cell, host.SealedMark) }
+func isSealed(cell string) bool {
+	return strings.HasPrefix(cell, host.SealedMark)
+}
 
 // unsealRow puts the secrets of a line's sealed cells in their place; the error names every
 // cell that does not open, by its column.
@@ -204,7 +263,10 @@ func (p *parser) unsealRow(row *[columns]string) error {
 			continue
 		}
 		if !slices.Contains(secretColumns, col) {
-			bad = append(bad, columnNames[col]+": a text of aaa:seal-secret may stand for a community or a password only")
+			bad = append(
+				bad,
+				columnNames[col]+": a text of aaa:seal-secret may stand for a community or a password only",
+			)
 			continue
 		}
 		plain, err := p.openCell(cell)

@@ -51,9 +51,13 @@ type stored struct {
 }
 
 // sealPurpose ties what is sealed to its switch.
-func sealPurpose(m mib.MAC) string { return "switch-list/" + m.String() }
+func sealPurpose(m mib.MAC) string {
+	return "switch-list/" + m.String()
+}
 
-func rowKey(generation string, m mib.MAC) string { return generation + "/" + m.String() }
+func rowKey(generation string, m mib.MAC) string {
+	return generation + "/" + m.String()
+}
 
 // The bounds of opening or sealing a whole list, and how many secrets at a time.
 const (
@@ -78,7 +82,13 @@ func (v *Inventory) openEntry(ctx context.Context, s stored) (Entry, error) {
 	}
 	plain, err := v.secrets.Open(ctx, sealPurpose(s.MAC), s.Sealed)
 	if err != nil {
-		return e, fault.Wrap(fault.KindOf(err), err, "the secrets of switch %s cannot be opened: %v", s.MAC, err)
+		return e, fault.Wrap(
+			fault.KindOf(err),
+			err,
+			"the secrets of switch %s cannot be opened: %v",
+			s.MAC,
+			err,
+		)
 	}
 	var values [5]string
 	if err := json.Unmarshal(plain, &values); err != nil {

@@ -47,7 +47,12 @@ func (d *Database) noteFile(ctx context.Context, first string) error {
 
 // changedSince reports whether the file of the list in force differs from what was read of it before. live: the list
 // was put in force while this process ran.
-func (d *Database) changedSince(ctx context.Context, update updater, head Head, live bool) (bool, error) {
+func (d *Database) changedSince(
+	ctx context.Context,
+	update updater,
+	head Head,
+	live bool,
+) (bool, error) {
 	text, err := readFile(head.Path)
 	if err != nil {
 		return false, err
@@ -70,7 +75,9 @@ func (d *Database) changedSince(ctx context.Context, update updater, head Head, 
 	if next != before {
 		ctx, cancel := context.WithTimeout(ctx, storingTime)
 		defer cancel()
-		_, err := update(ctx, func(tx *state.Tx) error { return d.files.Put(tx, d.Source, next) })
+		_, err := update(ctx, func(tx *state.Tx) error {
+			return d.files.Put(tx, d.Source, next)
+		})
 		if err != nil {
 			return false, err
 		}

@@ -27,12 +27,14 @@ func (c *clock) timeAt(at time.Time) time.Duration {
 
 // isBehind reports whether a clock that was reported is older than this one, beyond the time window.
 func (c *clock) isBehind(said clock) bool {
-	return said.boots < c.boots || said.boots == c.boots && time.Duration(said.time)*time.Second < c.timeAt(said.at)-timeWindow
+	return said.boots < c.boots ||
+		said.boots == c.boots && time.Duration(said.time)*time.Second < c.timeAt(said.at)-timeWindow
 }
 
 // isAhead is the opposite of behind.
 func (c *clock) isAhead(said clock) bool {
-	return said.boots > c.boots || said.boots == c.boots && time.Duration(said.time)*time.Second > c.timeAt(said.at)+timeWindow
+	return said.boots > c.boots ||
+		said.boots == c.boots && time.Duration(said.time)*time.Second > c.timeAt(said.at)+timeWindow
 }
 
 // isFresh checks a message against what its engine reported before (RFC 3414 section 3.2, 7b).
@@ -48,19 +50,31 @@ type Clocks struct {
 }
 
 // NewClocks makes Clocks.
-func NewClocks() *Clocks { return &Clocks{proofs: map[netip.Addr][]clock{}} }
+func NewClocks() *Clocks {
+	return &Clocks{proofs: map[netip.Addr][]clock{}}
+}
 
 // Prove notes what an engine reported in an authenticated answer.
 func (c *Clocks) Prove(at time.Time, agent netip.Addr, engine string, boots, seconds uint32) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	agent = agent.Unmap()
-	c.proofs[agent] = noteClock(c.proofs[agent], clock{engine: engine, boots: boots, time: seconds, at: at})
+	c.proofs[agent] = noteClock(
+		c.proofs[agent],
+		clock{
+			engine: engine,
+			boots:  boots,
+			time:   seconds,
+			at:     at,
+		},
+	)
 }
 
 // noteClock replaces what is known of an engine; of too many the first goes.
 func noteClock(known []clock, said clock) []clock {
-	if i := slices.IndexFunc(known, func(c clock) bool { return c.engine == said.engine }); i >= 0 {
+	if i := slices.IndexFunc(known, func(c clock) bool {
+		return c.engine == said.engine
+	}); i >= 0 {
 		known[i] = said
 		return known
 	}
@@ -101,14 +115,21 @@ func latestClock(a, b *clock, at time.Time) *clock {
 	if b != nil && (b.boots > a.boots || b.boots == a.boots && b.timeAt(at) > a.timeAt(at)) {
 		return b
 	}
-	return &clock{engine: a.engine, boots: a.boots, time: a.time, at: a.at}
+	return &clock{
+		engine: a.engine,
+		boots:  a.boots,
+		time:   a.time,
+		at:     a.at,
+	}
 }
 
 // applyProofs sets the clocks of an address to what was proved.
 func (d *Decoder) applyProofs(from netip.Addr) {
 	for _, proof := range d.proved.takeProofs(from) {
 		known := d.clocks[from]
-		i := slices.IndexFunc(known, func(c clock) bool { return c.engine == proof.engine })
+		i := slices.IndexFunc(known, func(c clock) bool {
+			return c.engine == proof.engine
+		})
 		if i >= 0 {
 			old := known[i]
 			switch proof.before = old.before; {
@@ -125,9 +146,18 @@ func (d *Decoder) applyProofs(from netip.Addr) {
 }
 
 // isFreshMessage checks a message against what its engine reported before, and remembers what it reports now.
-func (d *Decoder) isFreshMessage(now time.Time, from netip.Addr, sp *gosnmp.UsmSecurityParameters) bool {
+func (d *Decoder) isFreshMessage(
+	now time.Time,
+	from netip.Addr,
+	sp *gosnmp.UsmSecurityParameters,
+) bool {
 	d.applyProofs(from)
-	said := clock{engine: sp.AuthoritativeEngineID, boots: sp.AuthoritativeEngineBoots, time: sp.AuthoritativeEngineTime, at: now}
+	said := clock{
+		engine: sp.AuthoritativeEngineID,
+		boots:  sp.AuthoritativeEngineBoots,
+		time:   sp.AuthoritativeEngineTime,
+		at:     now,
+	}
 	known := d.clocks[from]
 	i := slices.IndexFunc(known, func(c clock) bool { return c.engine == said.engine })
 	if i < 0 {

@@ -67,7 +67,12 @@ type Decoder struct {
 // NewDecoder makes a Decoder; engine is who we are to senders of version 3 informs, proved are the times of other
 // engines that are known otherwise, or nil.
 func NewDecoder(engine Engine, proved *Clocks) *Decoder {
-	return &Decoder{engine: engine, proved: proved, clocks: map[netip.Addr][]clock{}, reports: map[int]uint32{}}
+	return &Decoder{
+		engine:  engine,
+		proved:  proved,
+		clocks:  map[netip.Addr][]clock{},
+		reports: map[int]uint32{},
+	}
 }
 
 // SetSenders replaces the switches that are believed, and forgets what was kept of others.
@@ -78,12 +83,18 @@ func (d *Decoder) SetSenders(list []switchlist.Entry) {
 		d.senders[a] = append(d.senders[a], &list[i])
 	}
 	d.proved.keepAddresses(func(a netip.Addr) bool { return len(d.senders[a]) > 0 })
-	maps.DeleteFunc(d.clocks, func(a netip.Addr, _ []clock) bool { return len(d.senders[a]) == 0 })
+	maps.DeleteFunc(d.clocks, func(a netip.Addr, _ []clock) bool {
+		return len(d.senders[a]) == 0
+	})
 }
 
 // Decode reads a message that came at a time from an address. reply is to be sent
 // back unless it is nil; t is set when the verdict is Accepted.
-func (d *Decoder) Decode(now time.Time, from netip.AddrPort, msg []byte) (t *Trap, reply []byte, v Verdict) {
+func (d *Decoder) Decode(
+	now time.Time,
+	from netip.AddrPort,
+	msg []byte,
+) (t *Trap, reply []byte, v Verdict) {
 	listed := d.senders[from.Addr().Unmap()]
 	if len(listed) == 0 {
 		return nil, nil, UnknownSource
@@ -116,9 +127,15 @@ func (d *Decoder) listedAt(from netip.AddrPort) string {
 }
 
 // decodeCommunity reads messages of versions 1 and 2c.
-func decodeCommunity(t *Trap, p *gosnmp.SnmpPacket, listed []*switchlist.Entry, msg []byte) ([]*switchlist.Entry, []byte, Verdict) {
+func decodeCommunity(
+	t *Trap,
+	p *gosnmp.SnmpPacket,
+	listed []*switchlist.Entry,
+	msg []byte,
+) ([]*switchlist.Entry, []byte, Verdict) {
 	sender := filterEntries(listed, func(e *switchlist.Entry) bool {
-		return matchesSecret(p.Community, e.ReadCommunity) || matchesSecret(p.Community, e.WriteCommunity)
+		return matchesSecret(p.Community, e.ReadCommunity) ||
+			matchesSecret(p.Community, e.WriteCommunity)
 	})
 	switch {
 	case len(sender) == 0:
@@ -145,8 +162,15 @@ func matchesSecret(got, want string) bool {
 
 // decodeV3 is RFC 3414 section 3.2 for a receiver: the authority for traps is their sender, for informs it is
 // us. p is the message if it needs no keys to be read, else nil.
-func (d *Decoder) decodeV3(t *Trap, p *gosnmp.SnmpPacket, listed []*switchlist.Entry, msg []byte) ([]*switchlist.Entry, []byte, Verdict) {
-	users := filterEntries(listed, func(e *switchlist.Entry) bool { return e.V3User != "" })
+func (d *Decoder) decodeV3(
+	t *Trap,
+	p *gosnmp.SnmpPacket,
+	listed []*switchlist.Entry,
+	msg []byte,
+) ([]*switchlist.Entry, []byte, Verdict) {
+	users := filterEntries(listed, func(e *switchlist.Entry) bool {
+		return e.V3User != ""
+	})
 	switch {
 	case len(users) == 0 && p == nil:
 		return nil, nil, Malformed
@@ -156,8 +180,13 @@ func (d *Decoder) decodeV3(t *Trap, p *gosnmp.SnmpPacket, listed []*switchlist.E
 	plain := p
 	// Several switches may share the address and the user.
 	sender := filterEntries(users, func(e *switchlist.Entry) bool {
-		target := snmp.Target{User: e.V3User, AuthProtocol: e.V3AuthProtocol, AuthPassword: e.V3AuthPassword,
-			PrivProtocol: e.V3PrivProtocol, PrivPassword: e.V3PrivPassword}
+		target := snmp.Target{
+			User:         e.V3User,
+			AuthProtocol: e.V3AuthProtocol,
+			AuthPassword: e.V3AuthPassword,
+			PrivProtocol: e.V3PrivProtocol,
+			PrivPassword: e.V3PrivPassword,
+		}
 		made := plain
 		if target.Level() != gosnmp.NoAuthNoPriv {
 			var err error
@@ -165,7 +194,10 @@ func (d *Decoder) decodeV3(t *Trap, p *gosnmp.SnmpPacket, listed []*switchlist.E
 				return false
 			}
 		}
-		if made == nil || made.Version != gosnmp.Version3 || made.MsgFlags&gosnmp.AuthPriv != target.Level() || usmParameters(made).UserName != e.V3User {
+		if made == nil ||
+			made.Version != gosnmp.Version3 ||
+			made.MsgFlags&gosnmp.AuthPriv != target.Level() ||
+			usmParameters(made).UserName != e.V3User {
 			return false // the list asks for as much protection as the user has
 		}
 		p = made
@@ -214,14 +246,29 @@ func (d *Decoder) inTime(now time.Time, sp *gosnmp.UsmSecurityParameters) bool {
 
 // makeReport gives a sender what it needs to be understood: our engine id, or, with the user's keys, our time.
 // Reports are the only answers to those who did not prove who they are; they go to listed addresses only.
-func (d *Decoder) makeReport(now time.Time, p *gosnmp.SnmpPacket, level gosnmp.SnmpV3MsgFlags, counter int) []byte {
+func (d *Decoder) makeReport(
+	now time.Time,
+	p *gosnmp.SnmpPacket,
+	level gosnmp.SnmpV3MsgFlags,
+	counter int,
+) []byte {
 	d.reports[counter]++
 	return d.makeAnswer(now, p, level, gosnmp.Report, []gosnmp.SnmpPDU{
-		{Name: fmt.Sprintf(".1.3.6.1.6.3.15.1.1.%d.0", counter), Type: gosnmp.Counter32, Value: d.reports[counter]}})
+		{
+			Name:  fmt.Sprintf(".1.3.6.1.6.3.15.1.1.%d.0", counter),
+			Type:  gosnmp.Counter32,
+			Value: d.reports[counter],
+		}})
 }
 
 // makeAnswer makes a message of this engine that answers p; nil when that is impossible.
-func (d *Decoder) makeAnswer(now time.Time, p *gosnmp.SnmpPacket, level gosnmp.SnmpV3MsgFlags, kind gosnmp.PDUType, list []gosnmp.SnmpPDU) []byte {
+func (d *Decoder) makeAnswer(
+	now time.Time,
+	p *gosnmp.SnmpPacket,
+	level gosnmp.SnmpV3MsgFlags,
+	kind gosnmp.PDUType,
+	list []gosnmp.SnmpPDU,
+) []byte {
 	sp := usmParameters(p).Copy().(*gosnmp.UsmSecurityParameters)
 	if sp.AuthoritativeEngineID != string(d.engine.ID) {
 		sp.AuthoritativeEngineID, sp.SecretKey, sp.PrivacyKey = string(d.engine.ID), nil, nil
@@ -229,9 +276,19 @@ func (d *Decoder) makeAnswer(now time.Time, p *gosnmp.SnmpPacket, level gosnmp.S
 	sp.AuthoritativeEngineBoots, sp.AuthoritativeEngineTime = uint32(d.engine.Boots), uint32(now.Sub(d.engine.Started).Seconds())
 	sp.PrivacyParameters = make([]byte, 8)
 	_, _ = rand.Read(sp.PrivacyParameters) // never fails
-	out := gosnmp.SnmpPacket{Version: gosnmp.Version3, MsgID: p.MsgID, MsgMaxSize: maxMessage, MsgFlags: level,
-		SecurityModel: gosnmp.UserSecurityModel, SecurityParameters: sp, PDUType: kind, RequestID: p.RequestID, Variables: list,
-		ContextEngineID: p.ContextEngineID, ContextName: p.ContextName} // the context of the question (RFC 3412 section 7.1)
+	out := gosnmp.SnmpPacket{
+		Version:            gosnmp.Version3,
+		MsgID:              p.MsgID,
+		MsgMaxSize:         maxMessage,
+		MsgFlags:           level,
+		SecurityModel:      gosnmp.UserSecurityModel,
+		SecurityParameters: sp,
+		PDUType:            kind,
+		RequestID:          p.RequestID,
+		Variables:          list,
+		ContextEngineID:    p.ContextEngineID,
+		ContextName:        p.ContextName,
+	} // the context of the question (RFC 3412 section 7.1)
 	if out.ContextEngineID == "" || level == gosnmp.NoAuthNoPriv {
 		out.ContextEngineID = string(d.engine.ID)
 	}
@@ -256,7 +313,9 @@ func filterEntries(list []*switchlist.Entry, f func(*switchlist.Entry) bool) []*
 // the port the agent sends from, where that is the port it is asked at.
 func nodesOf(list []*switchlist.Entry, from netip.AddrPort) []mib.MAC {
 	if len(list) > 1 {
-		at := filterEntries(list, func(e *switchlist.Entry) bool { return e.Port == from.Port() })
+		at := filterEntries(list, func(e *switchlist.Entry) bool {
+			return e.Port == from.Port()
+		})
 		if len(at) > 0 {
 			list = at
 		}

@@ -50,7 +50,10 @@ type History struct {
 
 // NewHistory makes an empty History.
 func NewHistory() *History {
-	return &History{unknown: map[netip.Addr]*UnknownSender{}, of: map[netip.Addr]int{}}
+	return &History{
+		unknown: map[netip.Addr]*UnknownSender{},
+		of:      map[netip.Addr]int{},
+	}
 }
 
 // Record counts a message; t is nil unless it was accepted.
@@ -59,8 +62,14 @@ func (h *History) Record(now time.Time, from netip.AddrPort, v Verdict, t *Trap)
 	defer h.mu.Unlock()
 	c := &h.counts
 	c.Received++
-	*[...]*uint64{Accepted: &c.Traps, Asked: &c.Asked, UnknownSource: &c.UnknownSource,
-		NotAuthentic: &c.NotAuthentic, Replayed: &c.Replayed, Malformed: &c.Malformed}[v]++
+	*[...]*uint64{
+		Accepted:      &c.Traps,
+		Asked:         &c.Asked,
+		UnknownSource: &c.UnknownSource,
+		NotAuthentic:  &c.NotAuthentic,
+		Replayed:      &c.Replayed,
+		Malformed:     &c.Malformed,
+	}[v]++
 	switch v {
 	case Accepted:
 		if t.Inform {
@@ -108,7 +117,9 @@ func (h *History) countUnknown(now time.Time, a netip.Addr) {
 	s := h.unknown[a]
 	if s == nil {
 		if len(h.unknown) >= maxUnknown {
-			oldest := slices.MinFunc(slices.Collect(maps.Values(h.unknown)), func(x, y *UnknownSender) int { return x.Last.Compare(y.Last) })
+			oldest := slices.MinFunc(slices.Collect(maps.Values(h.unknown)), func(x, y *UnknownSender) int {
+				return x.Last.Compare(y.Last)
+			})
 			delete(h.unknown, oldest.Address)
 		}
 		s = &UnknownSender{Address: a}

@@ -26,7 +26,9 @@ func readLostCount(control []byte) (uint32, bool) {
 		return 0, false
 	}
 	for _, m := range list {
-		if m.Header.Level == unix.SOL_SOCKET && m.Header.Type == unix.SO_RXQ_OVFL && len(m.Data) >= 4 {
+		if m.Header.Level == unix.SOL_SOCKET &&
+			m.Header.Type == unix.SO_RXQ_OVFL &&
+			len(m.Data) >= 4 {
 			return binary.NativeEndian.Uint32(m.Data), true
 		}
 	}

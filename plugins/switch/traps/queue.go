@@ -29,7 +29,12 @@ type queue struct {
 	wake  chan struct{}
 }
 
-func newQueue() *queue { return &queue{by: map[netip.Addr][]message{}, wake: make(chan struct{}, 1)} }
+func newQueue() *queue {
+	return &queue{
+		by:   map[netip.Addr][]message{},
+		wake: make(chan struct{}, 1),
+	}
+}
 
 // putMessage adds a message of a sender, and reports whether one was lost for it.
 func (q *queue) putMessage(sender netip.Addr, m message) (lost bool) {

@@ -62,7 +62,11 @@ func New(o Options) *Receiver {
 	if o.Handle == nil {
 		o.Handle = func(Trap) {}
 	}
-	return &Receiver{opt: o, history: NewHistory(), open: make(chan struct{})}
+	return &Receiver{
+		opt:     o,
+		history: NewHistory(),
+		open:    make(chan struct{}),
+	}
 }
 
 // History is what has come.
@@ -86,7 +90,11 @@ func (r *Receiver) Run(ctx context.Context) {
 		conn, err := r.bindSocket(ctx)
 		if err == nil {
 			if warned {
-				r.opt.Log.Info("the trap interface is there now", "listening", conn.LocalAddr().String())
+				r.opt.Log.Info(
+					"the trap interface is there now",
+					"listening",
+					conn.LocalAddr().String(),
+				)
 			}
 			r.serveMessages(ctx, conn)
 			return
@@ -211,7 +219,12 @@ func (r *Receiver) updateSenders(decoder *Decoder, senders *atomic.Pointer[map[n
 }
 
 // handleMessage decodes a message and acts on it.
-func (r *Receiver) handleMessage(conn *net.UDPConn, decoder *Decoder, logged map[netip.Addr]time.Time, m message) {
+func (r *Receiver) handleMessage(
+	conn *net.UDPConn,
+	decoder *Decoder,
+	logged map[netip.Addr]time.Time,
+	m message,
+) {
 	t, reply, v := decoder.Decode(m.at, m.from, m.data)
 	r.history.Record(m.at, m.from, v, t)
 	sender := m.from.Addr()

@@ -49,7 +49,10 @@ var kinds = func() map[string]kind {
 		{kind{LinkDown, Effect{Ports: true}}, "1.3.6.1.6.3.1.1.5.3 1.3.6.1.6.3.1.1.5.3.0"},
 		{kind{LinkUp, Effect{true, true, true}}, "1.3.6.1.6.3.1.1.5.4 1.3.6.1.6.3.1.1.5.4.0"},
 		{kind{"authenticationFailure", Effect{}}, "1.3.6.1.6.3.1.1.5.5"},
-		{kind{"lldpRemTablesChange", Effect{Ports: true, Neighbors: true}},
+		{kind{"lldpRemTablesChange", Effect{
+			Ports:     true,
+			Neighbors: true,
+		}},
 			"1.0.8802.1.1.2.0.0.1 1.0.8802.1.1.2.0.1 1.3.111.2.802.1.1.13.0.0.1 1.3.111.2.802.1.1.13.0.1"},
 		{kind{"newRoot", Effect{Ports: true}}, "1.3.6.1.2.1.17.0.1 1.3.6.1.2.1.17.0.0.1"},
 		{kind{"topologyChange", Effect{Ports: true}}, "1.3.6.1.2.1.17.0.2 1.3.6.1.2.1.17.0.0.2"},
@@ -104,12 +107,19 @@ func (t *Trap) readNotification(p *gosnmp.SnmpPacket) bool {
 	ticks := uint32(0)
 	switch p.PDUType {
 	case gosnmp.Trap: // of version 1: the value that snmpTrapOID has for it is RFC 3584 section 3.1
-		if p.Version != gosnmp.Version1 || p.GenericTrap < 0 || p.GenericTrap > enterpriseSpecific || p.Enterprise == "" {
+		if p.Version != gosnmp.Version1 ||
+			p.GenericTrap < 0 ||
+			p.GenericTrap > enterpriseSpecific ||
+			p.Enterprise == "" {
 			return false
 		}
 		t.OID, ticks = fmt.Sprintf("%s.%d", snmpTraps, p.GenericTrap+1), uint32(p.Timestamp)
 		if p.GenericTrap == enterpriseSpecific {
-			t.OID = fmt.Sprintf("%s.0.%d", strings.TrimPrefix(p.Enterprise, "."), uint32(p.SpecificTrap))
+			t.OID = fmt.Sprintf(
+				"%s.0.%d",
+				strings.TrimPrefix(p.Enterprise, "."),
+				uint32(p.SpecificTrap),
+			)
 		}
 	case gosnmp.SNMPv2Trap, gosnmp.InformRequest:
 		if p.Version == gosnmp.Version1 {
@@ -119,7 +129,9 @@ func (t *Trap) readNotification(p *gosnmp.SnmpPacket) bool {
 			ticks, _ = rest[0].Value.(uint32)
 			rest = rest[1:]
 		}
-		if len(rest) == 0 || rest[0].Name != snmpTrapOID || rest[0].Type != gosnmp.ObjectIdentifier {
+		if len(rest) == 0 ||
+			rest[0].Name != snmpTrapOID ||
+			rest[0].Type != gosnmp.ObjectIdentifier {
 			return false
 		}
 		oid, _ := rest[0].Value.(string)
@@ -127,7 +139,11 @@ func (t *Trap) readNotification(p *gosnmp.SnmpPacket) bool {
 	default:
 		return false
 	}
-	t.Version = map[gosnmp.SnmpVersion]string{gosnmp.Version1: "1", gosnmp.Version2c: "2c", gosnmp.Version3: "3"}[p.Version]
+	t.Version = map[gosnmp.SnmpVersion]string{
+		gosnmp.Version1:  "1",
+		gosnmp.Version2c: "2c",
+		gosnmp.Version3:  "3",
+	}[p.Version]
 	t.Inform, t.UpTime = p.PDUType == gosnmp.InformRequest, time.Duration(ticks)*10*time.Millisecond
 	k, ok := kinds[t.OID]
 	if !ok {

@@ -42,11 +42,18 @@ func (d *Driver) Match() switchdriver.Match {
 // are one operation, so a model is to describe all or none of them.
 func (d *Driver) Has(sw *switchdriver.Switch, operation string) bool {
 	m, all := d.source.File().Models[sw.Model], describedFunctions()
-	return m != nil && slices.ContainsFunc(m.Functions, func(f *Function) bool { return all[f.Name].operation == operation })
+	return m != nil &&
+		slices.ContainsFunc(m.Functions, func(f *Function) bool {
+			return all[f.Name].operation == operation
+		})
 }
 
 // Perform carries an operation out as described; what is not described the next driver does.
-func (d *Driver) Perform(ctx context.Context, sw *switchdriver.Switch, o *writes.Operation) ([]string, error) {
+func (d *Driver) Perform(
+	ctx context.Context,
+	sw *switchdriver.Switch,
+	o *writes.Operation,
+) ([]string, error) {
 	m := d.source.File().Models[sw.Model]
 	if m == nil {
 		m = &Model{}
@@ -58,7 +65,17 @@ func (d *Driver) Perform(ctx context.Context, sw *switchdriver.Switch, o *writes
 		}
 	}
 	by := func(sw *switchdriver.Switch, seq mibdriver.Sequence) error {
-		_, err := d.standard.WriteVLANBy(ctx, sw, w.Vlan, w.Create, w.SetPorts, mibdriver.Way{Sequence: seq, ListOctets: m.ListDigits / 2})
+		_, err := d.standard.WriteVLANBy(
+			ctx,
+			sw,
+			w.Vlan,
+			w.Create,
+			w.SetPorts,
+			mibdriver.Way{
+				Sequence:   seq,
+				ListOctets: m.ListDigits / 2,
+			},
+		)
 		return err
 	}
 	f := m.Function(functionOf(o))
@@ -92,11 +109,22 @@ func functionOf(o *writes.Operation) (name, layer string) {
 	case *pluginv1.DeleteVlanRequest:
 		return DeleteVLAN, ""
 	case *pluginv1.ApplyAclRequest:
-		layer = map[string]string{switchdriver.LayerEthernet: "mac", switchdriver.LayerIP: "ip"}[r.GetProfile().GetLayer()]
-		return map[switchdriver.ACLAction]string{switchdriver.ACLCreateProfile: CreateACLProfile, switchdriver.ACLDeleteProfile: DeleteACLProfile,
-			switchdriver.ACLSetRule: SetACLRule, switchdriver.ACLDeleteRule: DeleteACLRule, switchdriver.ACLClear: ClearACLProfile}[r.Action], layer
+		layer = map[string]string{
+			switchdriver.LayerEthernet: "mac",
+			switchdriver.LayerIP:       "ip",
+		}[r.GetProfile().GetLayer()]
+		return map[switchdriver.ACLAction]string{
+			switchdriver.ACLCreateProfile: CreateACLProfile,
+			switchdriver.ACLDeleteProfile: DeleteACLProfile,
+			switchdriver.ACLSetRule:       SetACLRule,
+			switchdriver.ACLDeleteRule:    DeleteACLRule,
+			switchdriver.ACLClear:         ClearACLProfile,
+		}[r.Action], layer
 	case *pluginv1.WriteStpRequest:
-		name = map[bool]string{true: EnableSTP, false: DisableSTP}[r.Enable]
+		name = map[bool]string{
+			true:  EnableSTP,
+			false: DisableSTP,
+		}[r.Enable]
 		if r.Port != 0 {
 			name += "_port"
 		}
@@ -113,7 +141,18 @@ func portsExist(sw *switchdriver.Switch, v *switchdriver.VLAN, ports int) error 
 			if slices.Contains(v.UntaggedPorts, p) {
 				path = mibdriver.PathUntagged
 			}
-			l = append(l, fault.At(fault.Invalid, path, "model %q of switch %s has %d ports, no port %d", sw.Model, switchdriver.Label(sw), ports, p))
+			l = append(
+				l,
+				fault.At(
+					fault.Invalid,
+					path,
+					"model %q of switch %s has %d ports, no port %d",
+					sw.Model,
+					switchdriver.Label(sw),
+					ports,
+					p,
+				),
+			)
 		}
 	}
 	return l.Err()

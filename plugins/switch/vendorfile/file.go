@@ -31,7 +31,9 @@ type Problem struct {
 }
 
 // String returns path:line: text.
-func (p Problem) String() string { return fmt.Sprintf("%s:%d: %s", p.Path, p.Line, p.Text) }
+func (p Problem) String() string {
+	return fmt.Sprintf("%s:%d: %s", p.Path, p.Line, p.Text)
+}
 
 // Model is how a model of switch is handled.
 type Model struct {
@@ -96,7 +98,12 @@ func Parse(path string, text []byte) *File {
 		before := d.faults
 		m := d.decodeModel(e)
 		if old := f.Models[m.Name]; old != nil {
-			d.reportProblem(e, "the model %q is already described in line %d, which is used", m.Name, old.Line)
+			d.reportProblem(
+				e,
+				"the model %q is already described in line %d, which is used",
+				m.Name,
+				old.Line,
+			)
 		}
 		usable := d.faults == before
 		d.decodeFunctions(e, m) // all faults are reported at once
@@ -104,7 +111,9 @@ func Parse(path string, text []byte) *File {
 			f.Models[m.Name] = m
 		}
 	}
-	slices.SortStableFunc(f.Problems, func(a, b Problem) int { return cmp.Compare(a.Line, b.Line) })
+	slices.SortStableFunc(f.Problems, func(a, b Problem) int {
+		return cmp.Compare(a.Line, b.Line)
+	})
 	return f
 }
 
@@ -144,7 +153,14 @@ func (d *decoder) requireOnly(e *element, names ...string) {
 	}
 	for _, c := range e.children {
 		if !slices.Contains(names, c.name) {
-			d.reportProblem(c, "<%s> is not allowed in <%s>, which has %s%s", c.name, e.name, strings.Join(names, ", "), nearest.Hint(c.name, names))
+			d.reportProblem(
+				c,
+				"<%s> is not allowed in <%s>, which has %s%s",
+				c.name,
+				e.name,
+				strings.Join(names, ", "),
+				nearest.Hint(c.name, names),
+			)
 		}
 	}
 }
@@ -160,7 +176,9 @@ func (d *decoder) leafChild(e *element, name string) *element {
 			d.reportProblem(c, "<%s> is twice in <%s>", name, e.name)
 			continue
 		}
-		if found = c; len(c.children) > 0 && name != "login" && !strings.HasSuffix(name, "_in_order") {
+		if found = c; len(c.children) > 0 &&
+			name != "login" &&
+			!strings.HasSuffix(name, "_in_order") {
 			d.reportProblem(c, "<%s> has elements where text is expected", name)
 		}
 	}
@@ -197,7 +215,13 @@ func (d *decoder) leafNumber(e *element, name string, most int) int {
 func (d *decoder) oneOf(e *element, name string, values ...string) string {
 	t := d.leafText(e, name)
 	if t != "" && !slices.Contains(values, t) {
-		d.reportProblem(d.leafChild(e, name), "<%s> is %.20q, not one of %s", name, t, strings.Join(values, ", "))
+		d.reportProblem(
+			d.leafChild(e, name),
+			"<%s> is %.20q, not one of %s",
+			name,
+			t,
+			strings.Join(values, ", "),
+		)
 	}
 	return t
 }
@@ -209,14 +233,34 @@ const (
 )
 
 func (d *decoder) decodeModel(e *element) *Model {
-	d.checkChildren(e, "model", "port_number", "vlan_port_list_value_hex_string_length", "login", "FunctionConfig")
-	m := &Model{Line: e.line, Name: d.requiredText(e, "model"), Ports: d.leafNumber(e, "port_number", maxPorts),
-		ListDigits: d.leafNumber(e, "vlan_port_list_value_hex_string_length", maxDigits)}
+	d.checkChildren(
+		e,
+		"model",
+		"port_number",
+		"vlan_port_list_value_hex_string_length",
+		"login",
+		"FunctionConfig",
+	)
+	m := &Model{
+		Line:       e.line,
+		Name:       d.requiredText(e, "model"),
+		Ports:      d.leafNumber(e, "port_number", maxPorts),
+		ListDigits: d.leafNumber(e, "vlan_port_list_value_hex_string_length", maxDigits),
+	}
 	if m.ListDigits%2 != 0 {
-		d.reportProblem(e, "vlan_port_list_value_hex_string_length is %d: an octet has two digits", m.ListDigits)
+		d.reportProblem(
+			e,
+			"vlan_port_list_value_hex_string_length is %d: an octet has two digits",
+			m.ListDigits,
+		)
 	}
 	if m.Ports > 0 && m.ListDigits > 0 && m.ListDigits*4 < m.Ports {
-		d.reportProblem(e, "%d hexadecimal digits are not enough for %d ports", m.ListDigits, m.Ports)
+		d.reportProblem(
+			e,
+			"%d hexadecimal digits are not enough for %d ports",
+			m.ListDigits,
+			m.Ports,
+		)
 	}
 	if l := d.leafChild(e, "login"); l != nil {
 		d.decodeLogin(l, m)
@@ -268,7 +312,10 @@ func (d *decoder) decodeLogin(e *element, m *Model) {
 		if _, twice := steps[order]; order == 0 || twice {
 			d.reportProblem(p, "<prompt> needs a unique <order>, 1 or higher")
 		}
-		s := switchcli.Step{Prompt: d.requiredText(p, "prompt_string"), Send: d.leafText(p, "send_string")}
+		s := switchcli.Step{
+			Prompt: d.requiredText(p, "prompt_string"),
+			Send:   d.leafText(p, "send_string"),
+		}
 		if _, err := parseTemplate(s.Send, []string{"user", "username", "password"}); err != nil {
 			d.reportProblem(p, "send_string: %v", err)
 		}

@@ -46,25 +46,56 @@ func describedFunctions() map[string]described {
 		AddVLAN:           {"WriteVlan", append(slices.Clone(vlan), mibdriver.SetName)},
 		SetVLANPort:       {"WriteVlan", ports},
 		DeleteVLAN:        {"DeleteVlan", vlan},
-		CreateACLProfile:  {"ApplyAcl", append(slices.Clone(profile), "vlan_mask", "src_ip_mask", "dst_ip_mask")},
-		DeleteACLProfile:  {"ApplyAcl", profile},
-		ClearACLProfile:   {"ApplyAcl", nil},
-		SetACLRule:        {"ApplyAcl", append(slices.Clone(rule), "port_list", "vlan_id", "src_ip", "dst_ip", "action")},
-		DeleteACLRule:     {"ApplyAcl", rule},
-		EnableSTP:         {"WriteStp", nil},
-		DisableSTP:        {"WriteStp", nil},
-		EnableSTPPort:     {"WriteStp", []string{"port"}},
-		DisableSTPPort:    {"WriteStp", []string{"port"}},
+		CreateACLProfile: {"ApplyAcl", append(
+			slices.Clone(profile),
+			"vlan_mask",
+			"src_ip_mask",
+			"dst_ip_mask",
+		)},
+		DeleteACLProfile: {"ApplyAcl", profile},
+		ClearACLProfile:  {"ApplyAcl", nil},
+		SetACLRule: {"ApplyAcl", append(
+			slices.Clone(rule),
+			"port_list",
+			"vlan_id",
+			"src_ip",
+			"dst_ip",
+			"action",
+		)},
+		DeleteACLRule:  {"ApplyAcl", rule},
+		EnableSTP:      {"WriteStp", nil},
+		DisableSTP:     {"WriteStp", nil},
+		EnableSTPPort:  {"WriteStp", []string{"port"}},
+		DisableSTPPort: {"WriteStp", []string{"port"}},
 	}
 }
 
 func (d *decoder) decodeFunction(e *element) *Function {
-	d.checkChildren(e, "function_name", "channel", "layer", "permit_tag", "deny_tag", "commands_with_items_in_order", "rollback_commands_in_order")
-	f := &Function{Line: e.line, Name: d.requiredText(e, "function_name"), Layer: d.oneOf(e, "layer", "mac", "ip", "ipv6"),
-		Permit: cmp.Or(d.leafText(e, "permit_tag"), "permit"), Deny: cmp.Or(d.leafText(e, "deny_tag"), "deny")}
+	d.checkChildren(
+		e,
+		"function_name",
+		"channel",
+		"layer",
+		"permit_tag",
+		"deny_tag",
+		"commands_with_items_in_order",
+		"rollback_commands_in_order",
+	)
+	f := &Function{
+		Line:   e.line,
+		Name:   d.requiredText(e, "function_name"),
+		Layer:  d.oneOf(e, "layer", "mac", "ip", "ipv6"),
+		Permit: cmp.Or(d.leafText(e, "permit_tag"), "permit"),
+		Deny:   cmp.Or(d.leafText(e, "deny_tag"), "deny"),
+	}
 	all := describedFunctions()
 	if _, ok := all[f.Name]; !ok && f.Name != "" {
-		d.reportProblem(e, "unknown function %.40q; known are: %s", f.Name, strings.Join(slices.Sorted(maps.Keys(all)), ", "))
+		d.reportProblem(
+			e,
+			"unknown function %.40q; known are: %s",
+			f.Name,
+			strings.Join(slices.Sorted(maps.Keys(all)), ", "),
+		)
 		return f
 	}
 	if f.Channel = d.oneOf(e, "channel", SNMP, switchcli.Telnet, switchcli.SSH); f.Channel == "" {
@@ -119,7 +150,11 @@ func (d *decoder) decodeSets(list *element, f *Function) {
 			count[tag]++
 		}
 		if len(f.SETs) == 0 && !slices.Contains(tags, mibdriver.CreateAndGo) {
-			d.reportProblem(c, "the first command does not create the VLAN: ${%s}$ is missing in it", mibdriver.CreateAndGo)
+			d.reportProblem(
+				c,
+				"the first command does not create the VLAN: ${%s}$ is missing in it",
+				mibdriver.CreateAndGo,
+			)
 		}
 		f.SETs = append(f.SETs, tags)
 	}

@@ -30,7 +30,13 @@ func prepareLines(f *Function, values map[string]Value) (j job, err error) {
 				if l := fault.All(err); l[0].Kind != fault.Internal {
 					return nil, err
 				}
-				return nil, fault.Wrap(fault.Invalid, err, "line %d of the vendor-specific configuration: %v", c.Line, err)
+				return nil, fault.Wrap(
+					fault.Invalid,
+					err,
+					"line %d of the vendor-specific configuration: %v",
+					c.Line,
+					err,
+				)
 			}
 			if line != "" {
 				out = append(out, line)
@@ -49,7 +55,13 @@ func prepareLines(f *Function, values map[string]Value) (j job, err error) {
 var refused = regexp.MustCompile(`(?im)^\s*(?:%|\^\s*$|error\b|fail|invalid|incorrect|unknown command|unrecognized|ambiguous|incomplete|bad |next possible completions|available commands)`)
 
 // typeLines logs in, types the lines, and checks what the switch says to each.
-func (d *Driver) typeLines(ctx context.Context, sw *switchdriver.Switch, m *Model, f *Function, lines []string) error {
+func (d *Driver) typeLines(
+	ctx context.Context,
+	sw *switchdriver.Switch,
+	m *Model,
+	f *Function,
+	lines []string,
+) error {
 	s, err := d.keys.Open(ctx, switchcli.TargetOf(sw, switchdriver.Label(sw), f.Channel), m.Login)
 	if err != nil {
 		return err
@@ -64,7 +76,13 @@ func (d *Driver) typeLines(ctx context.Context, sw *switchdriver.Switch, m *Mode
 			return err
 		}
 		if why := failureReason(m, said); why != "" {
-			return fault.Device(fault.Downstream, "switch %s refused %q: %s", switchdriver.Label(sw), line, why)
+			return fault.Device(
+				fault.Downstream,
+				"switch %s refused %q: %s",
+				switchdriver.Label(sw),
+				line,
+				why,
+			)
 		}
 	}
 	return nil

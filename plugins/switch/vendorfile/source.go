@@ -56,15 +56,38 @@ func (s *Source) File() *File {
 		s.log.Info("there is no vendor-specific configuration any more; switches are handled in the default way")
 		return s.file
 	case now.failure != "":
-		s.log.Warn("the vendor-specific configuration cannot be read; switches are handled in the default way", "err", now.failure)
-		s.file = &File{Path: now.path, Problems: []Problem{{Path: now.path, Line: 1, Text: now.failure}}}
+		s.log.Warn(
+			"the vendor-specific configuration cannot be read; switches are handled in the default way",
+			"err",
+			now.failure,
+		)
+		s.file = &File{
+			Path: now.path,
+			Problems: []Problem{{
+				Path: now.path,
+				Line: 1,
+				Text: now.failure,
+			}},
+		}
 		return s.file
 	}
 	s.file = Parse(now.path, text)
-	s.log.Info("vendor-specific configuration read", "path", now.path, "models", len(s.file.Models), "problems", len(s.file.Problems))
+	s.log.Info(
+		"vendor-specific configuration read",
+		"path",
+		now.path,
+		"models",
+		len(s.file.Models),
+		"problems",
+		len(s.file.Problems),
+	)
 	for i, p := range s.file.Problems {
 		if i == 100 {
-			s.log.Warn("more problems in the vendor-specific configuration are not logged", "left", len(s.file.Problems)-i)
+			s.log.Warn(
+				"more problems in the vendor-specific configuration are not logged",
+				"left",
+				len(s.file.Problems)-i,
+			)
 			break
 		}
 		s.log.Warn(p.Text, "file", p.Path, "line", p.Line)
@@ -82,7 +105,10 @@ func (s *Source) readFirstFile() (stamp, []byte) {
 		if err != nil {
 			return stamp{path: p, failure: err.Error()}, nil
 		}
-		return stamp{path: p, content: sha256.Sum256(text)}, text
+		return stamp{
+			path:    p,
+			content: sha256.Sum256(text),
+		}, text
 	}
 	return stamp{}, nil
 }

@@ -56,13 +56,20 @@ func (p *templateParser) parseAlternatives(end string, depth int) ([][]part, err
 				return nil, fmt.Errorf("%.40q has no end; write ${tag}$", p.rest)
 			}
 			if !slices.Contains(p.tags, tag) {
-				return nil, fmt.Errorf("unknown tag ${%.40s}$; known here are %s", tag, strings.Join(p.tags, ", "))
+				return nil, fmt.Errorf(
+					"unknown tag ${%.40s}$; known here are %s",
+					tag,
+					strings.Join(p.tags, ", "),
+				)
 			}
 			add(part{tag: tag})
 			p.rest = rest
 		case c == "{" || c == "[":
 			p.rest = p.rest[1:]
-			group, err := p.parseAlternatives(map[string]string{"{": "}", "[": "]"}[c], depth+1)
+			group, err := p.parseAlternatives(map[string]string{
+				"{": "}",
+				"[": "]",
+			}[c], depth+1)
 			if err != nil {
 				return nil, err
 			}
@@ -116,7 +123,9 @@ func expandParts(to *strings.Builder, parts []part, values map[string]Value) err
 			}
 			to.WriteString(word)
 		case p.alternatives != nil:
-			i := slices.IndexFunc(p.alternatives, func(a []part) bool { return hasAllTags(a, values) })
+			i := slices.IndexFunc(p.alternatives, func(a []part) bool {
+				return hasAllTags(a, values)
+			})
 			if i < 0 && p.required {
 				return fmt.Errorf("the command needs one of several values, none of which is given")
 			}
@@ -138,7 +147,9 @@ func hasAllTags(parts []part, values map[string]Value) bool {
 		switch {
 		case p.tag != "" && values[p.tag].Text == "":
 			return false
-		case p.required && !slices.ContainsFunc(p.alternatives, func(a []part) bool { return hasAllTags(a, values) }):
+		case p.required && !slices.ContainsFunc(p.alternatives, func(a []part) bool {
+			return hasAllTags(a, values)
+		}):
 			return false
 		}
 	}

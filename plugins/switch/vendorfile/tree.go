@@ -31,7 +31,9 @@ type lineError struct {
 	text string
 }
 
-func (e *lineError) Error() string { return fmt.Sprintf("line %d: %s", e.line, e.text) }
+func (e *lineError) Error() string {
+	return fmt.Sprintf("line %d: %s", e.line, e.text)
+}
 
 func lineErrorAt(line int, format string, args ...any) error {
 	return &lineError{line, fmt.Sprintf(format, args...)}
@@ -63,10 +65,19 @@ func parseTree(text []byte) (*element, error) {
 		switch t := token.(type) {
 		case xml.StartElement:
 			if count++; count > maxElements || len(open) >= maxDepth {
-				return nil, lineErrorAt(line, "more than %d elements, or deeper than %d", maxElements, maxDepth)
+				return nil, lineErrorAt(
+					line,
+					"more than %d elements, or deeper than %d",
+					maxElements,
+					maxDepth,
+				)
 			}
 			if len(t.Attr) > 0 || t.Name.Space != "" {
-				return nil, lineErrorAt(line, "<%s> has an attribute or a name space, of which the file knows none", t.Name.Local)
+				return nil, lineErrorAt(
+					line,
+					"<%s> has an attribute or a name space, of which the file knows none",
+					t.Name.Local,
+				)
 			}
 			e := &element{name: t.Name.Local, line: line}
 			switch {
@@ -84,8 +95,14 @@ func parseTree(text []byte) (*element, error) {
 		case xml.CharData:
 			if len(open) > 0 {
 				e := open[len(open)-1]
-				if e.text += string(t); len(strings.TrimSpace(e.text)) > maxText || len(e.text) > 4*maxText {
-					return nil, lineErrorAt(line, "<%s> has a text of more than %d octets", e.name, maxText)
+				if e.text += string(t); len(strings.TrimSpace(e.text)) > maxText ||
+					len(e.text) > 4*maxText {
+					return nil, lineErrorAt(
+						line,
+						"<%s> has a text of more than %d octets",
+						e.name,
+						maxText,
+					)
 				}
 			}
 		case xml.Directive:

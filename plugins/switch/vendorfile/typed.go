@@ -18,7 +18,13 @@ import (
 
 // performTyped types the described lines of an operation, reads the result back where a driver of the switch can, and takes
 // back what was done when either fails.
-func (d *Driver) performTyped(ctx context.Context, sw *switchdriver.Switch, m *Model, f *Function, o *writes.Operation) error {
+func (d *Driver) performTyped(
+	ctx context.Context,
+	sw *switchdriver.Switch,
+	m *Model,
+	f *Function,
+	o *writes.Operation,
+) error {
 	var before *switchdriver.VLAN
 	readable, err := false, error(nil)
 	if id := o.VLAN(); id != 0 {
@@ -33,7 +39,10 @@ func (d *Driver) performTyped(ctx context.Context, sw *switchdriver.Switch, m *M
 	if err != nil {
 		return err
 	}
-	if err := writes.Begin(ctx, writes.Plan{Driver: driver.VendorFile, Before: before}); err != nil {
+	if err := writes.Begin(
+		ctx,
+		writes.Plan{Driver: driver.VendorFile, Before: before},
+	); err != nil {
 		return err
 	}
 	if err = d.typeLines(ctx, sw, m, f, j.lines); err == nil {
@@ -46,13 +55,22 @@ func (d *Driver) performTyped(ctx context.Context, sw *switchdriver.Switch, m *M
 	defer cancel()
 	if left := d.takeBack(undo, sw, m, f, o, j.rollback, before, readable); left != nil {
 		writes.Keep(ctx)
-		return fault.Device(fault.KindOf(err), "%v; what was done could not be undone: %v", err, left)
+		return fault.Device(
+			fault.KindOf(err),
+			"%v; what was done could not be undone: %v",
+			err,
+			left,
+		)
 	}
 	return err
 }
 
 // readVLAN reads one VLAN by SNMP; readable is false for a switch that shows none.
-func (d *Driver) readVLAN(ctx context.Context, sw *switchdriver.Switch, id uint32) (v *switchdriver.VLAN, readable bool, err error) {
+func (d *Driver) readVLAN(
+	ctx context.Context,
+	sw *switchdriver.Switch,
+	id uint32,
+) (v *switchdriver.VLAN, readable bool, err error) {
 	v, err = switchdriver.FindVLAN(ctx, d.standard, sw, id)
 	if errors.Is(err, &fault.Error{Kind: fault.Unsupported}) {
 		return nil, false, nil
@@ -61,23 +79,48 @@ func (d *Driver) readVLAN(ctx context.Context, sw *switchdriver.Switch, id uint3
 }
 
 // checkVLANChange refuses a change of a VLAN that is or is not there, as far as that can be read.
-func checkVLANChange(sw *switchdriver.Switch, o *writes.Operation, before *switchdriver.VLAN, readable bool) error {
+func checkVLANChange(
+	sw *switchdriver.Switch,
+	o *writes.Operation,
+	before *switchdriver.VLAN,
+	readable bool,
+) error {
 	id := o.VLAN()
 	w, write := o.Request.(*pluginv1.WriteVlanRequest)
 	switch {
 	case readable && w.GetCreate() && before != nil:
-		return fault.At(fault.Exists, "vlan-id", "VLAN %d exists on switch %s", id, switchdriver.Label(sw))
+		return fault.At(
+			fault.Exists,
+			"vlan-id",
+			"VLAN %d exists on switch %s",
+			id,
+			switchdriver.Label(sw),
+		)
 	case readable && !w.GetCreate() && before == nil:
-		return fault.At(fault.NotFound, "vlan-id", "switch %s has no VLAN %d", switchdriver.Label(sw), id)
+		return fault.At(
+			fault.NotFound,
+			"vlan-id",
+			"switch %s has no VLAN %d",
+			switchdriver.Label(sw),
+			id,
+		)
 	case !write && id == 1:
-		return fault.At(fault.Invalid, "vlan-id", "VLAN 1 is the default VLAN and cannot be removed")
+		return fault.At(
+			fault.Invalid,
+			"vlan-id",
+			"VLAN 1 is the default VLAN and cannot be removed",
+		)
 	}
 	return nil
 }
 
 // confirmOperation reads back until the switch shows what the lines were to do. What nothing can read is believed: so is a
 // spanning tree of a whole switch, of which the standard MIB knows only the ports.
-func (d *Driver) confirmOperation(ctx context.Context, sw *switchdriver.Switch, o *writes.Operation) error {
+func (d *Driver) confirmOperation(
+	ctx context.Context,
+	sw *switchdriver.Switch,
+	o *writes.Operation,
+) error {
 	r, ok := o.Request.(*pluginv1.WriteStpRequest)
 	if ok && r.Port == 0 {
 		return nil
@@ -95,7 +138,12 @@ func (d *Driver) confirmOperation(ctx context.Context, sw *switchdriver.Switch, 
 	case errors.Is(err, &fault.Error{Kind: fault.Unsupported}):
 		return nil
 	case err == nil && differs != "":
-		return fault.Device(fault.Downstream, "switch %s accepted the commands but shows %s", switchdriver.Label(sw), differs)
+		return fault.Device(
+			fault.Downstream,
+			"switch %s accepted the commands but shows %s",
+			switchdriver.Label(sw),
+			differs,
+		)
 	}
 	return err
 }
@@ -121,7 +169,8 @@ func (d *Driver) takeBack(ctx context.Context, sw *switchdriver.Switch, m *Model
 	if readable && err != nil {
 		return err
 	}
-	if readable && (w.Create && now == nil || !w.Create && now != nil && switchdriver.PortsDiffer(before, now) == "") {
+	if readable &&
+		(w.Create && now == nil || !w.Create && now != nil && switchdriver.PortsDiffer(before, now) == "") {
 		return nil // nothing was done
 	}
 	if len(undo) > 0 {
@@ -152,12 +201,17 @@ func tagValues(o *writes.Operation, f *Function) map[string]Value {
 		return map[string]Value{"port": numberValue("port", r.Port)}
 	case *pluginv1.WriteVlanRequest:
 		v := r.GetVlan()
-		untagged := func(p uint32) bool { return slices.Contains(v.GetUntaggedPorts(), p) }
+		untagged := func(p uint32) bool {
+			return slices.Contains(v.GetUntaggedPorts(), p)
+		}
 		tagged := slices.DeleteFunc(slices.Clone(v.GetEgressPorts()), untagged)
-		return map[string]Value{"vlan_id": numberValue("vlan-id", v.GetVlanId()), mibdriver.SetName: {v.GetName(), "vlan-name"},
+		return map[string]Value{
+			"vlan_id":             numberValue("vlan-id", v.GetVlanId()),
+			mibdriver.SetName:     {v.GetName(), "vlan-name"},
 			mibdriver.SetEgress:   listValue(mibdriver.PathTagged, v.GetEgressPorts()),
 			"tagged_ports":        listValue(mibdriver.PathTagged, tagged),
-			mibdriver.SetUntagged: listValue(mibdriver.PathUntagged, v.GetUntaggedPorts())}
+			mibdriver.SetUntagged: listValue(mibdriver.PathUntagged, v.GetUntaggedPorts()),
+		}
 	case *pluginv1.ApplyAclRequest:
 		return aclValues(r.Profile, r.Rule, f)
 	}
@@ -165,15 +219,28 @@ func tagValues(o *writes.Operation, f *Function) map[string]Value {
 }
 
 func aclValues(p *switchdriver.ACLProfile, r *switchdriver.ACLRule, f *Function) map[string]Value {
-	action := map[string]string{switchdriver.ActionPermit: f.Permit, switchdriver.ActionDeny: f.Deny}[r.GetAction()]
+	action := map[string]string{
+		switchdriver.ActionPermit: f.Permit,
+		switchdriver.ActionDeny:   f.Deny,
+	}[r.GetAction()]
 	out := map[string]Value{
-		"profile_id": numberValue("profile-id", p.GetProfileId()), "profile_name": {p.GetProfileName(), "profile-name"},
-		"src_ip_mask": {p.GetSrcIpMask(), "src-ip-mask"}, "dst_ip_mask": {p.GetDstIpMask(), "dst-ip-mask"},
-		"rule_id": numberValue("rule-id", r.GetRuleId()), "rule_name": {r.GetRuleName(), "rule-name"},
-		"vlan_id": numberValue("vlan-id", r.GetVlanId()), "src_ip": {r.GetSrcIp(), "src-ip"}, "dst_ip": {r.GetDstIp(), "dst-ip"},
-		"port_list": listValue("port-list", r.GetPorts()), "action": {action, "acl-action"}}
+		"profile_id":   numberValue("profile-id", p.GetProfileId()),
+		"profile_name": {p.GetProfileName(), "profile-name"},
+		"src_ip_mask":  {p.GetSrcIpMask(), "src-ip-mask"},
+		"dst_ip_mask":  {p.GetDstIpMask(), "dst-ip-mask"},
+		"rule_id":      numberValue("rule-id", r.GetRuleId()),
+		"rule_name":    {r.GetRuleName(), "rule-name"},
+		"vlan_id":      numberValue("vlan-id", r.GetVlanId()),
+		"src_ip":       {r.GetSrcIp(), "src-ip"},
+		"dst_ip":       {r.GetDstIp(), "dst-ip"},
+		"port_list":    listValue("port-list", r.GetPorts()),
+		"action":       {action, "acl-action"},
+	}
 	if p != nil && p.VlanMask != nil {
-		out["vlan_mask"] = Value{Text: fmt.Sprintf("0x%04x", *p.VlanMask), Field: "vlan-mask"}
+		out["vlan_mask"] = Value{
+			Text:  fmt.Sprintf("0x%04x", *p.VlanMask),
+			Field: "vlan-mask",
+		}
 	}
 	return out
 }

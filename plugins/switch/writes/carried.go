@@ -41,7 +41,12 @@ func Begin(ctx context.Context, p Plan) error {
 		if fault.KindOf(err) == fault.NotFound {
 			return err
 		}
-		return fault.Wrap(fault.Unavailable, err, "the change was not started, because it cannot be written to the datastore: %v", err)
+		return fault.Wrap(
+			fault.Unavailable,
+			err,
+			"the change was not started, because it cannot be written to the datastore: %v",
+			err,
+		)
 	}
 	c.begun = true
 	return nil
@@ -91,7 +96,10 @@ func TakingBack(ctx context.Context, most time.Duration) (context.Context, conte
 
 // ReadBack looks at a switch until it shows what was written: some need a moment. look returns how it
 // differs, and ReadBack what it returned last. It ends early when ctx does.
-func ReadBack(ctx context.Context, look func() (differs string, err error)) (differs string, err error) {
+func ReadBack(
+	ctx context.Context,
+	look func() (differs string, err error),
+) (differs string, err error) {
 	for _, pause := range []time.Duration{0, 200 * time.Millisecond, 400 * time.Millisecond, 800 * time.Millisecond} {
 		host.Pause(ctx, pause)
 		switch {

@@ -57,7 +57,12 @@ type form struct {
 
 // MarshalJSON implements json.Marshaler.
 func (o Operation) MarshalJSON() (_ []byte, err error) {
-	f := form{Name: o.Name(), What: o.What, Scope: o.Scope, Ports: o.Ports}
+	f := form{
+		Name:  o.Name(),
+		What:  o.What,
+		Scope: o.Scope,
+		Ports: o.Ports,
+	}
 	if o.Request != nil {
 		f.Request, err = protojson.Marshal(o.Request)
 	}

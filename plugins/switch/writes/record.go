@@ -48,10 +48,14 @@ type Record struct {
 func (r *Record) What() string { return r.Operation.What }
 
 // hasEnded reports whether nothing will change any more.
-func (r *Record) hasEnded() bool { return r.State == Done || r.State == Failed }
+func (r *Record) hasEnded() bool {
+	return r.State == Done || r.State == Failed
+}
 
 // isLeft reports whether it was begun and not ended.
-func (r *Record) isLeft() bool { return r.State == Sent || r.State == Unknown }
+func (r *Record) isLeft() bool {
+	return r.State == Sent || r.State == Unknown
+}
 
 // Plan is what is noted before anything is sent: the steps of a driver that knows them,
 // else who makes the change, and of a VLAN what was before.
@@ -136,7 +140,12 @@ func toFaults(err error) (out []Fault) {
 func (r *Record) toError() error {
 	var l fault.List
 	for _, f := range r.Faults {
-		l = append(l, &fault.Error{Kind: f.Kind, Text: f.Text, Path: f.Path, Source: f.Source})
+		l = append(l, &fault.Error{
+			Kind:   f.Kind,
+			Text:   f.Text,
+			Path:   f.Path,
+			Source: f.Source,
+		})
 	}
 	if len(l) == 0 && r.State == Failed {
 		return fault.New(fault.Internal, "the operation %s failed without a reason", r.ID)

@@ -49,9 +49,20 @@ func (w *Writer) leftOf(node uint64) (out []Record) {
 // repairSwitch ends what was begun at a switch and not ended. The caller has the switch for
 // itself, so none of it is being carried out. It fails when the switch cannot be asked
 // now; unless all is asked for, not about one whose state only its driver plugin knows.
-func (w *Writer) repairSwitch(ctx context.Context, term *state.Term, sw *switchdriver.Switch, all bool) error {
+func (w *Writer) repairSwitch(
+	ctx context.Context,
+	term *state.Term,
+	sw *switchdriver.Switch,
+	all bool,
+) error {
 	for _, r := range w.leftOf(sw.NodeId) {
-		c := &carried{w: w, term: term, record: r, stored: true, quiet: true}
+		c := &carried{
+			w:      w,
+			term:   term,
+			record: r,
+			stored: true,
+			quiet:  true,
+		}
 		act, end, err := term.Act(context.WithValue(ctx, carriedKey{}, c), repairMost)
 		if err != nil {
 			return err
@@ -59,7 +70,15 @@ func (w *Writer) repairSwitch(ctx context.Context, term *state.Term, sw *switchd
 		outcome, text, err := w.opt.Repair(act, sw, &r)
 		end()
 		if err != nil {
-			f := fault.Wrap(fault.KindOf(err), err, "an earlier change of switch %s (%s, operation %s) was not finished and cannot be repaired now: %v", switchdriver.Label(sw), r.What(), r.ID, err)
+			f := fault.Wrap(
+				fault.KindOf(err),
+				err,
+				"an earlier change of switch %s (%s, operation %s) was not finished and cannot be repaired now: %v",
+				switchdriver.Label(sw),
+				r.What(),
+				r.ID,
+				err,
+			)
 			f.Source = fault.SourceDevice
 			if !all && r.isDriverOnly() {
 				continue
@@ -84,7 +103,14 @@ func (w *Writer) endRepaired(ctx context.Context, c *carried, outcome Outcome, t
 		if outcome == Left {
 			what = "the switch is to be looked at: " + text
 		}
-		r.Faults = toFaults(fault.New(fault.Unavailable, "the operation %s (%s of switch %s) was interrupted; %s", r.ID, r.What(), r.Switch, what))
+		r.Faults = toFaults(fault.New(
+			fault.Unavailable,
+			"the operation %s (%s of switch %s) was interrupted; %s",
+			r.ID,
+			r.What(),
+			r.Switch,
+			what,
+		))
 	}
 	if err := w.putRecord(ctx, c, r); err != nil {
 		return err
@@ -93,7 +119,19 @@ func (w *Writer) endRepaired(ctx context.Context, c *carried, outcome Outcome, t
 	if outcome != Whole {
 		log = w.opt.Log.Warn
 	}
-	log("a change that was not finished is repaired", "operation", r.ID, "switch", r.Switch, "change", r.What(), "outcome", outcome, "detail", text)
+	log(
+		"a change that was not finished is repaired",
+		"operation",
+		r.ID,
+		"switch",
+		r.Switch,
+		"change",
+		r.What(),
+		"outcome",
+		outcome,
+		"detail",
+		text,
+	)
 	return nil
 }
 
@@ -140,7 +178,18 @@ func (w *Writer) repairNode(ctx context.Context, term *state.Term, node uint64) 
 	if node == 0 { // nothing is left half by a discovery
 		for _, r := range w.leftOf(0) {
 			if r.Epoch != term.Epoch() {
-				_ = w.endRepaired(ctx, &carried{w: w, term: term, record: r, stored: true, quiet: true}, Undone, "")
+				_ = w.endRepaired(
+					ctx,
+					&carried{
+						w:      w,
+						term:   term,
+						record: r,
+						stored: true,
+						quiet:  true,
+					},
+					Undone,
+					"",
+				)
 			}
 		}
 		return

@@ -78,7 +78,11 @@ type Writer struct {
 
 // New makes a Writer; Bind it before use.
 func New(o Options) *Writer {
-	w := &Writer{opt: o, news: make(chan struct{}, 1), taken: map[string]bool{}}
+	w := &Writer{
+		opt:   o,
+		news:  make(chan struct{}, 1),
+		taken: map[string]bool{},
+	}
 	w.table = state.NewTableWith(state.Private(prefix), state.Codec[Record]{Decode: decodeRecord})
 	w.table.Notify(func([]string) { together.Notify(w.news) })
 	return w
@@ -90,7 +94,9 @@ func (w *Writer) View() state.View { return w.table }
 // Bind gives the Writer the store, opened with its view.
 func (w *Writer) Bind(s *state.Store) { w.store = s }
 
-func keyOf(node uint64, id string) string { return fmt.Sprintf("%012x/%s", node, id) }
+func keyOf(node uint64, id string) string {
+	return fmt.Sprintf("%012x/%s", node, id)
+}
 
 func (r *Record) key() string { return keyOf(r.Node, r.ID) }
 
@@ -104,7 +110,13 @@ func (w *Writer) newRecord(ctx context.Context, sw *switchdriver.Switch, o Opera
 	w.last = now
 	w.mu.Unlock()
 	who, _ := caller.From(ctx)
-	r := Record{ID: now.Format("20060102T150405.000000000") + "-" + rand.Text()[:4], By: who.ID(), Begun: now, Operation: o, State: Queued}
+	r := Record{
+		ID:        now.Format("20060102T150405.000000000") + "-" + rand.Text()[:4],
+		By:        who.ID(),
+		Begun:     now,
+		Operation: o,
+		State:     Queued,
+	}
 	if sw != nil {
 		r.Node, r.Switch = sw.NodeId, switchdriver.Label(sw)
 	}
@@ -118,7 +130,11 @@ func (w *Writer) Do(ctx context.Context, sw *switchdriver.Switch, o Operation) (
 	r := w.newRecord(ctx, sw, o)
 	term := w.term.Load()
 	if term != nil && term.Check() == nil {
-		return w.carryOperation(ctx, &carried{w: w, term: term, record: r}, sw)
+		return w.carryOperation(ctx, &carried{
+			w:      w,
+			term:   term,
+			record: r,
+		}, sw)
 	}
 	return w.askHolder(ctx, r)
 }
@@ -168,7 +184,11 @@ func (w *Writer) pruneRecords(tx *state.Tx, repaired bool) {
 }
 
 // carryOperation carries an operation out while no other one of the switch is.
-func (w *Writer) carryOperation(ctx context.Context, c *carried, sw *switchdriver.Switch) (lines []string, err error) {
+func (w *Writer) carryOperation(
+	ctx context.Context,
+	c *carried,
+	sw *switchdriver.Switch,
+) (lines []string, err error) {
 	w.active.Add(1)
 	defer w.active.Add(-1)
 	leave := func() {}
@@ -176,7 +196,17 @@ func (w *Writer) carryOperation(ctx context.Context, c *carried, sw *switchdrive
 	if sw != nil {
 		done, err := w.takeTurn(ctx, sw.NodeId)
 		if err != nil {
-			return nil, w.finishOperation(ctx, c, nil, fault.Wrap(fault.InUse, err, "switch %s is busy with other changes, so nothing was sent; try again", switchdriver.Label(sw)))
+			return nil, w.finishOperation(
+				ctx,
+				c,
+				nil,
+				fault.Wrap(
+					fault.InUse,
+					err,
+					"switch %s is busy with other changes, so nothing was sent; try again",
+					switchdriver.Label(sw),
+				),
+			)
 		}
 		leave = done
 	}
@@ -189,7 +219,11 @@ func (w *Writer) takeTurn(ctx context.Context, node uint64) (done func(), err er
 	return w.turns.Take(ctx, &switchdriver.Switch{NodeId: node})
 }
 
-func (w *Writer) performOperation(ctx context.Context, c *carried, sw *switchdriver.Switch) ([]string, error) {
+func (w *Writer) performOperation(
+	ctx context.Context,
+	c *carried,
+	sw *switchdriver.Switch,
+) ([]string, error) {
 	if sw != nil && w.opt.Refuse != nil {
 		if err := w.opt.Refuse(sw); err != nil {
 			return nil, err
@@ -222,7 +256,15 @@ func (w *Writer) finishOperation(ctx context.Context, c *carried, lines []string
 	lost := c.term.Check()
 	switch {
 	case lost != nil && c.begun && err != nil: // it stays as sent, which the next holder repairs
-		return fault.Wrap(fault.Timeout, err, "the outcome of operation %s (%s of switch %s) is not known, because %v: see switch:changes", r.ID, r.What(), r.Switch, lost)
+		return fault.Wrap(
+			fault.Timeout,
+			err,
+			"the outcome of operation %s (%s of switch %s) is not known, because %v: see switch:changes",
+			r.ID,
+			r.What(),
+			r.Switch,
+			lost,
+		)
 	case lost != nil || !c.stored:
 		return err
 	case c.kept:
@@ -236,7 +278,17 @@ func (w *Writer) finishOperation(ctx context.Context, c *carried, lines []string
 			return nil
 		}); e != nil {
 			// Found again by the repair, it turns out to be whole or undone.
-			w.opt.Log.Warn("a finished change stays in the datastore", "operation", r.ID, "switch", r.Switch, "change", r.What(), "err", e)
+			w.opt.Log.Warn(
+				"a finished change stays in the datastore",
+				"operation",
+				r.ID,
+				"switch",
+				r.Switch,
+				"change",
+				r.What(),
+				"err",
+				e,
+			)
 		}
 		return err
 	default:
@@ -270,7 +322,11 @@ func (w *Writer) askHolder(ctx context.Context, r Record) ([]string, error) {
 			}
 		}
 		if queued >= maxQueued {
-			return fault.New(fault.Unavailable, "%d operations wait for the node that acts on switches; try again later", queued)
+			return fault.New(
+				fault.Unavailable,
+				"%d operations wait for the node that acts on switches; try again later",
+				queued,
+			)
 		}
 		return w.table.Put(tx, r.key(), r)
 	})
@@ -294,7 +350,13 @@ func (w *Writer) askHolder(ctx context.Context, r Record) ([]string, error) {
 	if last.hasEnded() || last.State == Unknown && len(last.Faults) > 0 {
 		return last.Lines, last.toError()
 	}
-	return nil, fault.New(fault.Timeout, "the outcome of operation %s (%s of switch %s) is not known yet; see switch:changes", r.ID, r.What(), r.Switch)
+	return nil, fault.New(
+		fault.Timeout,
+		"the outcome of operation %s (%s of switch %s) is not known yet; see switch:changes",
+		r.ID,
+		r.What(),
+		r.Switch,
+	)
 }
 
 // cancelOperation removes an operation that was not begun; false: it was.
@@ -317,10 +379,18 @@ func (w *Writer) cancelOperation(ctx context.Context, r *Record) (cancelled bool
 func (w *Writer) notBegun(r *Record) error {
 	for _, o := range w.table.All(w.store.Now(), keyOf(r.Node, "")) {
 		if o.State == Sent {
-			return fault.New(fault.InUse, "switch %s is busy with other changes, so nothing was sent; try again", r.Switch)
+			return fault.New(
+				fault.InUse,
+				"switch %s is busy with other changes, so nothing was sent; try again",
+				r.Switch,
+			)
 		}
 	}
-	return fault.New(fault.Unavailable, "no node started %s in time, so nothing was sent: the role switch-devices is moving to another node, or that node is busy; try again", r.What())
+	return fault.New(
+		fault.Unavailable,
+		"no node started %s in time, so nothing was sent: the role switch-devices is moving to another node, or that node is busy; try again",
+		r.What(),
+	)
 }
 
 // Run carries out what is queued, and repairs what was left, for one term of the role.
@@ -352,7 +422,9 @@ func (w *Writer) queuedOperations() (out []Record) {
 	now := w.store.Now()
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	maps.DeleteFunc(w.taken, func(key string, _ bool) bool { return w.table.Revision(now, key) == 0 })
+	maps.DeleteFunc(w.taken, func(key string, _ bool) bool {
+		return w.table.Revision(now, key) == 0
+	})
 	for key, r := range w.table.All(now, "") {
 		if r.State == Queued && !w.taken[key] {
 			w.taken[key] = true

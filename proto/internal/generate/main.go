@@ -30,7 +30,11 @@ func main() {
 func runGenerators(ctx context.Context) error {
 	names, err := filepath.Glob("ctl/plugin/v1/*.proto")
 	if err != nil || len(names) == 0 {
-		return fmt.Errorf("no .proto files below %s (run by go generate ./proto): %v", "ctl/plugin/v1", err)
+		return fmt.Errorf(
+			"no .proto files below %s (run by go generate ./proto): %v",
+			"ctl/plugin/v1",
+			err,
+		)
 	}
 	sort.Strings(names)
 	compiler := protocompile.Compiler{

@@ -37,7 +37,12 @@ func (p Peer) watchEvents(t *testing.T) <-chan *bierdriver.Event {
 }
 
 // awaitEvent waits for an event.
-func (p Peer) awaitEvent(t *testing.T, events <-chan *bierdriver.Event, what string, is func(*bierdriver.Event) bool) {
+func (p Peer) awaitEvent(
+	t *testing.T,
+	events <-chan *bierdriver.Event,
+	what string,
+	is func(*bierdriver.Event) bool,
+) {
 	t.Helper()
 	limit := time.After(p.Deadline)
 	for {
@@ -76,7 +81,9 @@ func checkDriftReport(t *testing.T, p Peer) {
 	p.awaitEvent(t, events, "the session is up", isSessionState(bierdriver.Up))
 	p.applyConfig(t, p.Configs[0])
 	p.Change()
-	p.awaitEvent(t, events, "somebody else changed the router", func(e *bierdriver.Event) bool { return e.Drift != nil })
+	p.awaitEvent(t, events, "somebody else changed the router", func(e *bierdriver.Event) bool {
+		return e.Drift != nil
+	})
 	p.applyConfig(t, p.Configs[0])
 }
 

@@ -32,7 +32,9 @@ func New(t testing.TB, register func(*grpc.Server)) *grpc.ClientConn {
 func Serve(s *grpc.Server) (conn *grpc.ClientConn, end func(), err error) {
 	ln := bufconn.Listen(1 << 20)
 	conn, err = grpc.NewClient("passthrough:///pair", wire.DialOptions(
-		grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) { return ln.DialContext(ctx) }),
+		grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) {
+			return ln.DialContext(ctx)
+		}),
 		grpc.WithTransportCredentials(insecure.NewCredentials()))...)
 	if err != nil {
 		return nil, nil, err

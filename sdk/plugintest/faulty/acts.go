@@ -57,7 +57,10 @@ const (
 func repeatAct(times int, act func(i int) error) actOutcome {
 	for i := range times {
 		if err := act(i); err != nil {
-			return actOutcome{Taken: i, Refused: errorReason(err)}
+			return actOutcome{
+				Taken:   i,
+				Refused: errorReason(err),
+			}
 		}
 	}
 	return actOutcome{Taken: times}
@@ -86,8 +89,12 @@ func (a hostileAct) numberAt(i, other int) int {
 func (a hostileAct) performAct(ctx context.Context, env *sdk.Env) (actOutcome, error) {
 	t := a.Target
 	own := func(name string) string { return filepath.Join(env.DataDir, name) }
-	once := func(act func() error) (actOutcome, error) { return repeatAct(1, func(int) error { return act() }), nil }
-	repeat := func(act func(i int) error) (actOutcome, error) { return repeatAct(a.numberAt(0, 1), act), nil }
+	once := func(act func() error) (actOutcome, error) {
+		return repeatAct(1, func(int) error { return act() }), nil
+	}
+	repeat := func(act func(i int) error) (actOutcome, error) {
+		return repeatAct(a.numberAt(0, 1), act), nil
+	}
 	switch a.Name {
 	case "hang":
 		select {}
@@ -134,7 +141,9 @@ func (a hostileAct) performAct(ctx context.Context, env *sdk.Env) (actOutcome, e
 	case "chown":
 		return once(func() error { return os.Chown(t, 1, 1) })
 	case "utime":
-		return once(func() error { return os.Chtimes(t, time.Unix(1, 0), time.Unix(1, 0)) })
+		return once(func() error {
+			return os.Chtimes(t, time.Unix(1, 0), time.Unix(1, 0))
+		})
 	case "run-own":
 		return once(func() error {
 			err := os.WriteFile(own("script"), []byte("#!/bin/sh\n"), 0o755)
@@ -146,7 +155,15 @@ func (a hostileAct) performAct(ctx context.Context, env *sdk.Env) (actOutcome, e
 	case "call":
 		return once(func() error {
 			args := append(append([]uint64(nil), a.Number...), make([]uint64, 7)...)
-			_, _, errno := unix.Syscall6(uintptr(args[0]), uintptr(args[1]), uintptr(args[2]), uintptr(args[3]), uintptr(args[4]), uintptr(args[5]), uintptr(args[6]))
+			_, _, errno := unix.Syscall6(
+				uintptr(args[0]),
+				uintptr(args[1]),
+				uintptr(args[2]),
+				uintptr(args[3]),
+				uintptr(args[4]),
+				uintptr(args[5]),
+				uintptr(args[6]),
+			)
 			if errno != 0 {
 				return errno
 			}
@@ -176,7 +193,9 @@ func (a hostileAct) performAct(ctx context.Context, env *sdk.Env) (actOutcome, e
 	case "steal": // SOCKET TOKEN
 		return once(func() error { return useStolenToken(ctx, t) })
 	case "fork":
-		return repeatAct(min(a.numberAt(0, 0), mostChildren), func(int) error { return exec.Command("sleep", t).Start() }), nil
+		return repeatAct(min(a.numberAt(0, 0), mostChildren), func(int) error {
+			return exec.Command("sleep", t).Start()
+		}), nil
 	case "orphan":
 		child, err := spawnProcess(ctx, struct {
 			OwnGroup bool `json:"own-group"`
@@ -200,15 +219,29 @@ func (a hostileAct) performAct(ctx context.Context, env *sdk.Env) (actOutcome, e
 		case "rpc":
 			ctx = context.Background()
 		case "rpc-guess":
-			ctx = caller.With(ctx, caller.Caller{User: "admin", RequestID: "12345678-1"})
+			ctx = caller.With(ctx, caller.Caller{
+				User:      "admin",
+				RequestID: "12345678-1",
+			})
 		}
 		return once(func() error {
-			return env.Host.Operations.Call(ctx, module, name, map[string]string{"command": "plugin:list"}, nil)
+			return env.Host.Operations.Call(
+				ctx,
+				module,
+				name,
+				map[string]string{"command": "plugin:list"},
+				nil,
+			)
 		})
 	case "foreign":
-		return once(func() error { _, err := env.Host.Datastore.Get(ctx, host.Tree, t); return err })
+		return once(func() error {
+			_, err := env.Host.Datastore.Get(ctx, host.Tree, t)
+			return err
+		})
 	case "publish-tree":
-		return once(func() error { return writeDocument(ctx, env.Host, host.Operational, t) })
+		return once(func() error {
+			return writeDocument(ctx, env.Host, host.Operational, t)
+		})
 	case "identity":
 		return repeat(func(int) error {
 			_, err := (hostCall{Call: "identity"}).makeCall(ctx, env.Host)
@@ -219,12 +252,21 @@ func (a hostileAct) performAct(ctx context.Context, env *sdk.Env) (actOutcome, e
 		})
 	case "events":
 		return repeat(func(int) error {
-			return env.Host.Events.Publish(ctx, "faulty-events", "faulty:event", map[string]int{"n": 1})
+			return env.Host.Events.Publish(
+				ctx,
+				"faulty-events",
+				"faulty:event",
+				map[string]int{"n": 1},
+			)
 		})
 	case "store":
 		value := []byte(strings.Repeat("x", 512<<10))
 		return repeat(func(i int) error {
-			return env.Host.Datastore.Put(ctx, fmt.Sprintf("fill/%d/%d", a.numberAt(1, 0), i), value)
+			return env.Host.Datastore.Put(
+				ctx,
+				fmt.Sprintf("fill/%d/%d", a.numberAt(1, 0), i),
+				value,
+			)
 		})
 	case "rewrite": // for so many seconds
 		return rewrite(ctx, env.Host, time.Duration(a.numberAt(0, 1))*time.Second), nil
@@ -238,7 +280,9 @@ func (a hostileAct) performAct(ctx context.Context, env *sdk.Env) (actOutcome, e
 		defer cancel()
 		for range cap(ended) {
 			go func() {
-				ended <- env.Host.Events.Subscribe(ctx, []string{"faulty-events"}, func(host.Received) error { return nil })
+				ended <- env.Host.Events.Subscribe(ctx, []string{"faulty-events"}, func(host.Received) error {
+					return nil
+				})
 			}()
 		}
 		return once(func() error { return <-ended })
@@ -250,12 +294,21 @@ func (a hostileAct) performAct(ctx context.Context, env *sdk.Env) (actOutcome, e
 		return actOutcome{}, nil
 	case "flap":
 		for i := range a.numberAt(0, 1) {
-			env.Health(sdk.Health{State: []sdk.State{sdk.Healthy, sdk.Degraded}[i%2], Reason: strings.Repeat("x", 5000)})
+			env.Health(sdk.Health{
+				State:  []sdk.State{sdk.Healthy, sdk.Degraded}[i%2],
+				Reason: strings.Repeat("x", 5000),
+			})
 		}
 		env.Health(sdk.Health{State: sdk.Healthy})
 		return actOutcome{}, nil
 	case "metrics": // more series than one may have
-		v := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "faulty_series", Help: "Too many."}, []string{"n"})
+		v := prometheus.NewGaugeVec(
+			prometheus.GaugeOpts{
+				Name: "faulty_series",
+				Help: "Too many.",
+			},
+			[]string{"n"},
+		)
 		for i := range a.numberAt(0, 1) {
 			v.WithLabelValues(strconv.Itoa(i))
 		}
@@ -285,14 +338,21 @@ func awaitGreeting(ctx context.Context, path string) error {
 // useStolenToken uses the socket and the token of another plugin.
 func useStolenToken(ctx context.Context, target string) error {
 	socket, token, _ := strings.Cut(target, " ")
-	conn, err := grpc.NewClient("unix:"+socket, grpc.WithTransportCredentials(insecure.NewCredentials()))
+	conn, err := grpc.NewClient(
+		"unix:"+socket,
+		grpc.WithTransportCredentials(insecure.NewCredentials()),
+	)
 	if err != nil {
 		return err
 	}
 	defer conn.Close()
 	ctx = metadata.AppendToOutgoingContext(ctx, wire.MetaToken, token)
 	_, err = pluginv1.NewHostDatastoreClient(conn).Commit(ctx, &pluginv1.CommitRequest{
-		Ops: []*pluginv1.Op{{Space: pluginv1.Space_SPACE_PRIVATE, Key: "stolen", Value: []byte("{}")}}})
+		Ops: []*pluginv1.Op{{
+			Space: pluginv1.Space_SPACE_PRIVATE,
+			Key:   "stolen",
+			Value: []byte("{}"),
+		}}})
 	return err
 }
 

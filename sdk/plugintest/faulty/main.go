@@ -34,9 +34,19 @@ func main() {
 		wire.APIVersions = strings.Fields(v)
 	}
 	if v := os.Getenv("READS"); v != "" { // it requests a file
-		manifest = bytes.Replace(manifest, []byte("requests:\n"), []byte("requests:\n  - {read: \""+v+"\"}\n"), 1)
+		manifest = bytes.Replace(
+			manifest,
+			[]byte("requests:\n"),
+			[]byte("requests:\n  - {read: \""+v+"\"}\n"),
+			1,
+		)
 	}
-	sdk.Serve(sdk.Options{Manifest: manifest, YANG: modules, New: newPlugin, Commands: listCommands()})
+	sdk.Serve(sdk.Options{
+		Manifest: manifest,
+		YANG:     modules,
+		New:      newPlugin,
+		Commands: listCommands(),
+	})
 }
 
 // beforeServing does what the variable FAULTY says, a list of words, or the last line of the program's own file.
@@ -77,15 +87,35 @@ func beforeServing() {
 				"implements: [faulty]", "implements: []", "routes:\n  - path: /faulty\n    summary: Echoes what is sent\n", "").Replace(string(manifest)))
 			claimless = true
 		case "single":
-			manifest = []byte(strings.Replace(string(manifest), "labels:", "nodes: one\nlabels:", 1))
+			manifest = []byte(strings.Replace(
+				string(manifest),
+				"labels:",
+				"nodes: one\nlabels:",
+				1,
+			))
 		case "more": // requests than the release before had
-			manifest = []byte(strings.Replace(string(manifest), "requests:\n", "requests:\n  - {certificate: trust, why: an upgrade that wants more}\n", 1))
+			manifest = []byte(strings.Replace(
+				string(manifest),
+				"requests:\n",
+				"requests:\n  - {certificate: trust, why: an upgrade that wants more}\n",
+				1,
+			))
 		case "claims":
-			manifest = []byte(strings.Replace(string(manifest), "path: /faulty", "path: /restconf/data", 1))
+			manifest = []byte(strings.Replace(
+				string(manifest),
+				"path: /faulty",
+				"path: /restconf/data",
+				1,
+			))
 		case "unmarked": // a secret that its module does not mark
 			modules = withUnmarkedSecret()
 		case "exclusive":
-			manifest = []byte(strings.Replace(string(manifest), "purpose: test", "reload: restart", 1))
+			manifest = []byte(strings.Replace(
+				string(manifest),
+				"purpose: test",
+				"reload: restart",
+				1,
+			))
 		}
 	}
 }

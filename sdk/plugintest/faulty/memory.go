@@ -24,7 +24,10 @@ func rewrite(ctx context.Context, h *host.Client, d time.Duration) actOutcome {
 	value := bytes.Repeat([]byte("v"), 1_000_000)
 	var t host.Txn
 	for i := range 8 {
-		t.Ops = append(t.Ops, host.Op{Key: fmt.Sprint("rewritten/", i), Value: value})
+		t.Ops = append(t.Ops, host.Op{
+			Key:   fmt.Sprint("rewritten/", i),
+			Value: value,
+		})
 	}
 	ctx, cancel := context.WithTimeout(ctx, d)
 	defer cancel()
@@ -68,7 +71,9 @@ func unread(h *host.Client, follows, subscriptions, ranges int) actOutcome {
 		return h.Datastore.Follow(ctx, []host.Prefix{{Space: host.Private}}, deaf{})
 	})
 	again(subscriptions, func() error {
-		return h.Events.Subscribe(ctx, []string{"faulty-events"}, func(host.Received) error { return errDeaf() })
+		return h.Events.Subscribe(ctx, []string{"faulty-events"}, func(host.Received) error {
+			return errDeaf()
+		})
 	})
 	again(ranges, func() error {
 		for range h.Datastore.Range(ctx, host.Private, "") {
@@ -88,8 +93,12 @@ func errDeaf() error {
 // deaf follows and does not listen.
 type deaf struct{}
 
-func (deaf) Reset(uint64, []host.Event) error { return errDeaf() }
-func (deaf) Apply(uint64, []host.Event) error { return errDeaf() }
+func (deaf) Reset(uint64, []host.Event) error {
+	return errDeaf()
+}
+func (deaf) Apply(uint64, []host.Event) error {
+	return errDeaf()
+}
 
 // fillMemfd writes so many MiB, as far as it goes, into a file that is memory only.
 func fillMemfd(mib int) actOutcome {
@@ -98,5 +107,8 @@ func fillMemfd(mib int) actOutcome {
 		return actOutcome{Refused: errorReason(err)}
 	}
 	page := bytes.Repeat([]byte("m"), 1<<20)
-	return repeatAct(min(mib, mostMiB), func(int) error { _, err := unix.Write(fd, page); return err })
+	return repeatAct(min(mib, mostMiB), func(int) error {
+		_, err := unix.Write(fd, page)
+		return err
+	})
 }

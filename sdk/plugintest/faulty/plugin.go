@@ -37,7 +37,10 @@ func newPlugin(ctx context.Context, env *sdk.Env) (*sdk.Plugin, error) {
 	}
 	slog.Info("configured", "facets", env.Facets)
 	if s, ok := states[cfg.Health]; ok {
-		env.Health(sdk.Health{State: s, Reason: "by the settings"})
+		env.Health(sdk.Health{
+			State:  s,
+			Reason: "by the settings",
+		})
 	}
 	source := &topology.Publisher{}
 	source.Set(newRingTopology(1))
@@ -61,34 +64,71 @@ func newPlugin(ctx context.Context, env *sdk.Env) (*sdk.Plugin, error) {
 	return p, nil
 }
 
-var states = map[string]sdk.State{"healthy": sdk.Healthy, "degraded": sdk.Degraded, "failed": sdk.Failed}
+var states = map[string]sdk.State{
+	"healthy":  sdk.Healthy,
+	"degraded": sdk.Degraded,
+	"failed":   sdk.Failed,
+}
 
 // newRingTopology is a ring of two nodes.
 func newRingTopology(seconds int64) topology.Topology {
 	node := func(id string) topology.Node {
-		return topology.Node{ID: id, TPs: map[string]topology.TerminationPoint{id + ":1": {ID: id + ":1"}}}
+		return topology.Node{
+			ID:  id,
+			TPs: map[string]topology.TerminationPoint{id + ":1": {ID: id + ":1"}},
+		}
 	}
-	return topology.Topology{ID: "faulty:1", Observed: time.Unix(seconds, 0),
-		Nodes: map[string]topology.Node{"a": node("a"), "b": node("b")},
+	return topology.Topology{
+		ID:       "faulty:1",
+		Observed: time.Unix(seconds, 0),
+		Nodes: map[string]topology.Node{
+			"a": node("a"),
+			"b": node("b"),
+		},
 		Links: map[string]topology.Link{
-			"a-b": {ID: "a-b", SourceNode: "a", SourceTP: "a:1", DestNode: "b", DestTP: "b:1"},
-			"b-a": {ID: "b-a", SourceNode: "b", SourceTP: "b:1", DestNode: "a", DestTP: "a:1"},
-		}}
+			"a-b": {
+				ID:         "a-b",
+				SourceNode: "a",
+				SourceTP:   "a:1",
+				DestNode:   "b",
+				DestTP:     "b:1",
+			},
+			"b-a": {
+				ID:         "b-a",
+				SourceNode: "b",
+				SourceTP:   "b:1",
+				DestNode:   "a",
+				DestTP:     "a:1",
+			},
+		},
+	}
 }
 
 type driver struct{ host *host.Client }
 
-func (driver) Match() switchdriver.Match { return switchdriver.Match{Models: []string{"FAULTY"}} }
+func (driver) Match() switchdriver.Match {
+	return switchdriver.Match{Models: []string{"FAULTY"}}
+}
 
 // ReadPorts answers a port with the switch's number; number 0 is refused, 99 never
 // answered, and of 66 the plugin called at its address is asked, with the addresses
 // of the two swapped, so that they go round in a circle.
-func (d driver) ReadPorts(ctx context.Context, sw *switchdriver.Switch) ([]*switchdriver.Port, error) {
+func (d driver) ReadPorts(
+	ctx context.Context,
+	sw *switchdriver.Switch,
+) ([]*switchdriver.Port, error) {
 	slog.InfoContext(ctx, "reading ports")
 	switch sw.GetNodeId() {
 	case 66:
 		next := switchdriver.NewClient(d.host.Switchboard.Dial(sw.Address))
-		return next.ReadPorts(ctx, &switchdriver.Switch{NodeId: sw.NodeId, Address: sw.Model, Model: sw.Address})
+		return next.ReadPorts(
+			ctx,
+			&switchdriver.Switch{
+				NodeId:  sw.NodeId,
+				Address: sw.Model,
+				Model:   sw.Address,
+			},
+		)
 	case 0:
 		return nil, fault.Device(fault.Downstream, "the switch refuses")
 	case 99:
@@ -114,8 +154,15 @@ func listCommands() []commands.Command {
 		return nil
 	}
 	return []commands.Command{{
-		Name: "faulty:say", Summary: "Says a word", Help: "Says the word given.", Safe: true,
-		Arguments: []commands.Argument{{Name: "word", Help: "What to say", Required: true}},
+		Name:    "faulty:say",
+		Summary: "Says a word",
+		Help:    "Says the word given.",
+		Safe:    true,
+		Arguments: []commands.Argument{{
+			Name:     "word",
+			Help:     "What to say",
+			Required: true,
+		}},
 		Run: func(_ context.Context, in *commands.Invocation) error {
 			_, err := io.WriteString(in.Stdout, in.Arg("word")+"\n")
 			return err

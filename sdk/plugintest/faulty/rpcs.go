@@ -37,10 +37,14 @@ var stderr = os.Stderr
 func operationsOf(env *sdk.Env) operations.Handler {
 	var served atomic.Uint64
 	mux := operations.Mux{
-		"faulty:echo":  operations.Func(func(_ context.Context, in text) (text, error) { return in, nil }),
-		"faulty:wait":  operations.Func(waitMilliseconds),
-		"faulty:fail":  operations.Func(failWithKind),
-		"faulty:count": operations.Func(func(context.Context, none) (number, error) { return number{served.Load()}, nil }),
+		"faulty:echo": operations.Func(func(_ context.Context, in text) (text, error) {
+			return in, nil
+		}),
+		"faulty:wait": operations.Func(waitMilliseconds),
+		"faulty:fail": operations.Func(failWithKind),
+		"faulty:count": operations.Func(func(context.Context, none) (number, error) {
+			return number{served.Load()}, nil
+		}),
 		"faulty:panic": newActHandler(func() { panic("in the handler") }),
 		"faulty:panic-goroutine": newActHandler(func() {
 			go panic("in a goroutine")
@@ -67,8 +71,14 @@ func operationsOf(env *sdk.Env) operations.Handler {
 			}
 			return none{}, nil
 		}),
-		"faulty:log":   operations.Func(func(_ context.Context, in text) (none, error) { fmt.Fprintln(stderr, in.Text); return none{}, nil }),
-		"faulty:print": operations.Func(func(_ context.Context, in text) (none, error) { fmt.Println(in.Text); return none{}, nil }),
+		"faulty:log": operations.Func(func(_ context.Context, in text) (none, error) {
+			fmt.Fprintln(stderr, in.Text)
+			return none{}, nil
+		}),
+		"faulty:print": operations.Func(func(_ context.Context, in text) (none, error) {
+			fmt.Println(in.Text)
+			return none{}, nil
+		}),
 		"faulty:huge-line": operations.Func(func(_ context.Context, in struct{ Bytes int }) (none, error) {
 			fmt.Fprintln(stderr, strings.Repeat("x", in.Bytes))
 			return none{}, nil
@@ -81,14 +91,24 @@ func operationsOf(env *sdk.Env) operations.Handler {
 		}),
 		"faulty:who": operations.Func(func(ctx context.Context, _ none) (any, error) {
 			who, _ := caller.From(ctx)
-			return map[string]string{"user": who.User, "request-id": who.RequestID}, nil
+			return map[string]string{
+				"user":       who.User,
+				"request-id": who.RequestID,
+			}, nil
 		}),
 		"faulty:health": operations.Func(func(_ context.Context, in struct{ State, Text string }) (none, error) {
-			env.Health(sdk.Health{State: states[in.State], Reason: in.Text})
+			env.Health(sdk.Health{
+				State:  states[in.State],
+				Reason: in.Text,
+			})
 			return none{}, nil
 		}),
-		"faulty:host": operations.Func(func(ctx context.Context, in hostCall) (text, error) { return in.makeCall(ctx, env.Host) }),
-		"faulty:act":  operations.Func(func(ctx context.Context, in hostileAct) (actOutcome, error) { return in.performAct(ctx, env) }),
+		"faulty:host": operations.Func(func(ctx context.Context, in hostCall) (text, error) {
+			return in.makeCall(ctx, env.Host)
+		}),
+		"faulty:act": operations.Func(func(ctx context.Context, in hostileAct) (actOutcome, error) {
+			return in.performAct(ctx, env)
+		}),
 		"faulty:relay": operations.Func(func(ctx context.Context, in struct{ Provider string }) (number, error) {
 			slog.InfoContext(ctx, "relaying")
 			ports, err := switchdriver.NewClient(env.Host.Switchboard.Dial(in.Provider)).ReadPorts(ctx, &switchdriver.Switch{NodeId: 7})
@@ -109,7 +129,10 @@ func operationsOf(env *sdk.Env) operations.Handler {
 }
 
 func newActHandler(f func()) operations.Handler {
-	return operations.Func(func(context.Context, none) (none, error) { f(); return none{}, nil })
+	return operations.Func(func(context.Context, none) (none, error) {
+		f()
+		return none{}, nil
+	})
 }
 
 func killSelf() {
@@ -164,7 +187,14 @@ type hostCall struct {
 }
 
 func writeDocument(ctx context.Context, h *host.Client, space host.Space, path string) error {
-	_, err := h.Datastore.Commit(ctx, host.Txn{Ops: []host.Op{{Space: space, Key: path, Value: []byte("{}")}}})
+	_, err := h.Datastore.Commit(
+		ctx,
+		host.Txn{Ops: []host.Op{{
+			Space: space,
+			Key:   path,
+			Value: []byte("{}"),
+		}}},
+	)
 	return err
 }
 

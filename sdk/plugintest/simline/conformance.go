@@ -88,7 +88,12 @@ func (s *Switch) Ports() []*switchdriver.Port {
 
 func (s *Switch) listPorts() (out []*switchdriver.Port) {
 	for i := range s.o.Ports {
-		p := &switchdriver.Port{Number: uint32(i + 1), Name: fmt.Sprint("lan", i+1), AdminStatus: 1, OperStatus: 1}
+		p := &switchdriver.Port{
+			Number:      uint32(i + 1),
+			Name:        fmt.Sprint("lan", i+1),
+			AdminStatus: 1,
+			OperStatus:  1,
+		}
 		if s.off[p.Number] {
 			p.AdminStatus = 2
 		}
@@ -118,9 +123,24 @@ func RunBinary(t *testing.T, bin string, settings map[string]any, deadline time.
 		}
 		t.Cleanup(sim.Close)
 		at := func(host string, port uint16) *switchdriver.Switch {
-			return &switchdriver.Switch{NodeId: 1, Address: host, Cli: &pluginv1.CliAccess{Port: uint32(port), User: "lab", Password: "sesame"}}
+			return &switchdriver.Switch{
+				NodeId:  1,
+				Address: host,
+				Cli: &pluginv1.CliAccess{
+					Port:     uint32(port),
+					User:     "lab",
+					Password: "sesame",
+				},
+			}
 		}
-		return conformance.Peer{Conn: plugintest.StartBinary(t, bin, plugintest.WithConfig(settings)).Conn, Deadline: deadline,
-			Switch: at("127.0.0.1", uint16(sim.Port())), At: at, Ports: []uint32{1, 2, 3, 4}, Sent: sim.Sent, Fake: sim}
+		return conformance.Peer{
+			Conn:     plugintest.StartBinary(t, bin, plugintest.WithConfig(settings)).Conn,
+			Deadline: deadline,
+			Switch:   at("127.0.0.1", uint16(sim.Port())),
+			At:       at,
+			Ports:    []uint32{1, 2, 3, 4},
+			Sent:     sim.Sent,
+			Fake:     sim,
+		}
 	})
 }

@@ -66,8 +66,17 @@ func Start(o Options) (*Switch, error) {
 	for i := range ports {
 		ports[i] = strconv.Itoa(i + 1)
 	}
-	s := &Switch{o: o, tcp: tcp, conns: map[net.Conn]bool{}, cut: map[uint32]bool{}, off: map[uint32]bool{},
-		about: map[uint32]string{}, idle: make(chan struct{}), closed: make(chan struct{}), vlans: map[int]vlan{1: {"-", strings.Join(ports, ","), "default"}}}
+	s := &Switch{
+		o:      o,
+		tcp:    tcp,
+		conns:  map[net.Conn]bool{},
+		cut:    map[uint32]bool{},
+		off:    map[uint32]bool{},
+		about:  map[uint32]string{},
+		idle:   make(chan struct{}),
+		closed: make(chan struct{}),
+		vlans:  map[int]vlan{1: {"-", strings.Join(ports, ","), "default"}},
+	}
 	close(s.idle)
 	for i := 2; i <= o.Ports; i += 2 {
 		s.cut[uint32(i)] = true
@@ -77,7 +86,9 @@ func Start(o Options) (*Switch, error) {
 }
 
 // Port is the TCP port.
-func (s *Switch) Port() int { return s.tcp.Addr().(*net.TCPAddr).Port }
+func (s *Switch) Port() int {
+	return s.tcp.Addr().(*net.TCPAddr).Port
+}
 
 // Sent returns the changes that were asked for so far, of all sessions.
 func (s *Switch) Sent() []string {
@@ -203,12 +214,26 @@ func (s *Switch) carryOut(line string) string {
 		}
 	case "show ports":
 		for _, p := range s.listPorts() {
-			fmt.Fprintf(&out, "port %d admin %s link %s name %s\n", p.Number, state[p.AdminStatus], state[p.OperStatus], p.Name)
+			fmt.Fprintf(
+				&out,
+				"port %d admin %s link %s name %s\n",
+				p.Number,
+				state[p.AdminStatus],
+				state[p.OperStatus],
+				p.Name,
+			)
 		}
 	case "show vlans":
 		for _, id := range slices.Sorted(maps.Keys(s.vlans)) {
 			v := s.vlans[id]
-			fmt.Fprintf(&out, "vlan %d tagged %s untagged %s name %s\n", id, v.tagged, v.untagged, v.name)
+			fmt.Fprintf(
+				&out,
+				"vlan %d tagged %s untagged %s name %s\n",
+				id,
+				v.tagged,
+				v.untagged,
+				v.name,
+			)
 		}
 	default:
 		return "error what?\n"

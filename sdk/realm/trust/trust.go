@@ -28,23 +28,33 @@ type Source struct {
 }
 
 // New returns a source; log gets one line when the system's certificates are used instead.
-func New(k Keystore, log *slog.Logger) *Source { return &Source{keystore: k, log: log} }
+func New(k Keystore, log *slog.Logger) *Source {
+	return &Source{keystore: k, log: log}
+}
 
 // Client returns the settings for a connection to a server whose certificate must
 // name server. TLS 1.2 is the least. While the controller has no keystores (fault
 // Unavailable), the certificates of the operating system are trusted instead.
 func (s *Source) Client(ctx context.Context, server string) (*tls.Config, error) {
-	c := &tls.Config{ServerName: server, MinVersion: tls.VersionTLS12, VerifyConnection: func(state tls.ConnectionState) error {
-		s.reportWeakness(server, state.PeerCertificates)
-		return nil
-	}}
+	c := &tls.Config{
+		ServerName: server,
+		MinVersion: tls.VersionTLS12,
+		VerifyConnection: func(state tls.ConnectionState) error {
+			s.reportWeakness(server, state.PeerCertificates)
+			return nil
+		},
+	}
 	pool, err := s.keystore.Trust(ctx)
 	switch {
 	case err == nil:
 		c.RootCAs = pool
 	case fault.KindOf(err) == fault.Unavailable || fault.KindOf(err) == fault.Unsupported:
 		s.logged.Do(func() {
-			s.log.Warn("the controller has no trust keystore; servers are verified against the certificates of the operating system", "reason", err)
+			s.log.Warn(
+				"the controller has no trust keystore; servers are verified against the certificates of the operating system",
+				"reason",
+				err,
+			)
 		})
 	default:
 		return nil, err
@@ -60,7 +70,15 @@ func (s *Source) reportWeakness(server string, chain []*x509.Certificate) {
 			continue
 		}
 		if _, reported := s.weak.LoadOrStore(server, true); !reported {
-			s.log.Warn("a certificate of a server is weak", "server", server, "subject", c.Subject.String(), "problem", why)
+			s.log.Warn(
+				"a certificate of a server is weak",
+				"server",
+				server,
+				"subject",
+				c.Subject.String(),
+				"problem",
+				why,
+			)
 		}
 		return
 	}

@@ -18,11 +18,18 @@ var weakSignatures = []x509.SignatureAlgorithm{x509.MD2WithRSA, x509.MD5WithRSA,
 func Weakness(c *x509.Certificate) string {
 	key, ok := c.PublicKey.(*rsa.PublicKey)
 	if ok && key.N.BitLen() < leastRSA {
-		return fmt.Sprintf("its RSA key has %d bits; have one of %d or more made", key.N.BitLen(), leastRSA)
+		return fmt.Sprintf(
+			"its RSA key has %d bits; have one of %d or more made",
+			key.N.BitLen(),
+			leastRSA,
+		)
 	}
 	root := string(c.RawSubject) == string(c.RawIssuer)
 	if !root && slices.Contains(weakSignatures, c.SignatureAlgorithm) {
-		return fmt.Sprintf("it is signed with %s, which can be forged; have it signed with SHA-256", c.SignatureAlgorithm)
+		return fmt.Sprintf(
+			"it is signed with %s, which can be forged; have it signed with SHA-256",
+			c.SignatureAlgorithm,
+		)
 	}
 	return ""
 }

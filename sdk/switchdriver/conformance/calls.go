@@ -29,23 +29,46 @@ type call func(ctx context.Context, sw *switchdriver.Switch) error
 func (k *kit) goodRequests() []proto.Message {
 	return []proto.Message{
 		&pluginv1.ReadVlansRequest{},
-		&pluginv1.WriteVlanRequest{Vlan: &switchdriver.VLAN{VlanId: vlanA, Name: "kit"}, Create: true},
+		&pluginv1.WriteVlanRequest{
+			Vlan: &switchdriver.VLAN{
+				VlanId: vlanA,
+				Name:   "kit",
+			},
+			Create: true,
+		},
 		&pluginv1.DeleteVlanRequest{VlanId: vlanA},
 		&pluginv1.ReadFdbRequest{},
-		&pluginv1.WriteFdbEntryRequest{Entry: &switchdriver.FDBEntry{VlanId: vlanA, Mac: station, Port: k.Ports[0], Type: switchdriver.FDBMgmt}},
-		&pluginv1.DeleteFdbEntryRequest{VlanId: vlanA, Mac: station},
+		&pluginv1.WriteFdbEntryRequest{Entry: &switchdriver.FDBEntry{
+			VlanId: vlanA,
+			Mac:    station,
+			Port:   k.Ports[0],
+			Type:   switchdriver.FDBMgmt,
+		}},
+		&pluginv1.DeleteFdbEntryRequest{
+			VlanId: vlanA,
+			Mac:    station,
+		},
 		&pluginv1.ReadPortsRequest{},
 		&pluginv1.ReadNeighborsRequest{},
 		&pluginv1.ReadStpRequest{},
 		&pluginv1.WriteStpRequest{Enable: true},
 		&pluginv1.ReadArpRequest{},
-		&pluginv1.WriteArpEntryRequest{Entry: &switchdriver.ARPEntry{IpAddress: "192.0.2.77", Mac: station}},
+		&pluginv1.WriteArpEntryRequest{Entry: &switchdriver.ARPEntry{
+			IpAddress: "192.0.2.77",
+			Mac:       station,
+		}},
 		&pluginv1.DeleteArpEntryRequest{IpAddress: "192.0.2.77"},
-		&pluginv1.ApplyAclRequest{Action: switchdriver.ACLDeleteProfile, Profile: &switchdriver.ACLProfile{ProfileId: 200}},
+		&pluginv1.ApplyAclRequest{
+			Action:  switchdriver.ACLDeleteProfile,
+			Profile: &switchdriver.ACLProfile{ProfileId: 200},
+		},
 		&pluginv1.ReadAclRequest{},
 		&switchdriver.Settings{DisableStp: true, DryRun: true},
 		&pluginv1.ReadPortSettingsRequest{},
-		&pluginv1.WritePortSettingsRequest{Settings: &switchdriver.PortSettings{Port: k.Ports[0], Up: new(true)}},
+		&pluginv1.WritePortSettingsRequest{Settings: &switchdriver.PortSettings{
+			Port: k.Ports[0],
+			Up:   new(true),
+		}},
 	}
 }
 
@@ -59,7 +82,9 @@ func (k *kit) callOf(request proto.Message) call {
 
 // forEachOperation runs f for every announced operation, in the order of their names.
 func (k *kit) forEachOperation(f func(operation string, do call)) {
-	byName := func(a, b proto.Message) int { return strings.Compare(switchdriver.NameOf(a), switchdriver.NameOf(b)) }
+	byName := func(a, b proto.Message) int {
+		return strings.Compare(switchdriver.NameOf(a), switchdriver.NameOf(b))
+	}
 	for _, r := range slices.SortedFunc(slices.Values(k.goodRequests()), byName) {
 		if o := switchdriver.NameOf(r); k.hasOperation(o) {
 			f(o, k.callOf(r))
@@ -91,7 +116,9 @@ func (k *kit) changedSwitch(f func(*switchdriver.Switch)) *switchdriver.Switch {
 func checkAnnouncedOperations(k *kit) {
 	requests := k.goodRequests()
 	for _, o := range switchdriver.Operations(k.client) {
-		i := slices.IndexFunc(requests, func(r proto.Message) bool { return switchdriver.NameOf(r) == o })
+		i := slices.IndexFunc(requests, func(r proto.Message) bool {
+			return switchdriver.NameOf(r) == o
+		})
 		if i < 0 {
 			k.t.Fatalf("the kit has no request of %s", o)
 		}
@@ -131,7 +158,15 @@ func noSwitch(k *kit) {
 	k.forEachOperation(func(o string, do call) {
 		defer k.sendsNothing(o + " without a switch")()
 		k.checkRefused(o+" without a switch", do(k.testContext(), nil), bad...)
-		k.checkRefused(o+" of a switch without an address", do(k.testContext(), k.changedSwitch(func(sw *pluginv1.Switch) { sw.Address = "" })), bad...)
-		k.checkRefused(o+" of a switch at no address", do(k.testContext(), k.changedSwitch(func(sw *pluginv1.Switch) { sw.Address = "192.0.2.1\nreboot" })), bad...)
+		k.checkRefused(o+" of a switch without an address", do(
+			k.testContext(),
+			k.changedSwitch(func(sw *pluginv1.Switch) { sw.Address = "" }),
+		), bad...)
+		k.checkRefused(o+" of a switch at no address", do(
+			k.testContext(),
+			k.changedSwitch(func(sw *pluginv1.Switch) {
+				sw.Address = "192.0.2.1\nreboot"
+			}),
+		), bad...)
 	})
 }

@@ -64,7 +64,12 @@ func hasHappened(hit <-chan struct{}) bool {
 func newFaultCheck(f Fault) func(*kit) {
 	return func(k *kit) {
 		before := k.readVLANs()
-		v := &switchdriver.VLAN{VlanId: vlanA, Name: "kit", EgressPorts: k.Ports[:2], UntaggedPorts: k.Ports[:1]}
+		v := &switchdriver.VLAN{
+			VlanId:        vlanA,
+			Name:          "kit",
+			EgressPorts:   k.Ports[:2],
+			UntaggedPorts: k.Ports[:1],
+		}
 		most := maxCommands
 		if f == AnswersLate {
 			most = 1 // one shows it, and takes its time
@@ -78,29 +83,53 @@ func newFaultCheck(f Fault) func(*kit) {
 				}
 				return // the change has n-1 commands
 			}
-			k.faultyChange(fmt.Sprintf("WriteVlan at a switch that %s (command %d of the change)", f, n), f, v, got, err, before)
+			k.faultyChange(
+				fmt.Sprintf("WriteVlan at a switch that %s (command %d of the change)", f, n),
+				f,
+				v,
+				got,
+				err,
+				before,
+			)
 		}
 	}
 }
 
-func (k *kit) faultyChange(what string, f Fault, v, got *switchdriver.VLAN, err error, before map[uint32]*switchdriver.VLAN) {
+func (k *kit) faultyChange(
+	what string,
+	f Fault,
+	v, got *switchdriver.VLAN,
+	err error,
+	before map[uint32]*switchdriver.VLAN,
+) {
 	k.t.Helper()
 	if f == AnswersLate {
 		k.mustSucceed(what, err)
 		now := k.readVLANs()[v.VlanId]
-		if now == nil || !slices.Equal(now.EgressPorts, sortVLANPorts(v).EgressPorts) || !slices.Equal(now.UntaggedPorts, v.UntaggedPorts) {
+		if now == nil ||
+			!slices.Equal(now.EgressPorts, sortVLANPorts(v).EgressPorts) ||
+			!slices.Equal(now.UntaggedPorts, v.UntaggedPorts) {
 			k.t.Fatalf("%s: is done, but the switch shows %v", what, now)
 		}
 		k.deleteVLAN(v.VlanId)
 		return
 	}
 	if err == nil {
-		k.t.Errorf("%s: the driver answers that it is done (%v); it must read back what the switch shows", what, got)
+		k.t.Errorf(
+			"%s: the driver answers that it is done (%v); it must read back what the switch shows",
+			what,
+			got,
+		)
 	} else {
 		k.deviceFault(what, err)
 	}
 	if now := k.readVLANs(); !equalVLANs(before, now) {
-		k.t.Fatalf("%s: the change is neither whole nor taken back; the switch has\n%v\nand had\n%v", what, now, before)
+		k.t.Fatalf(
+			"%s: the change is neither whole nor taken back; the switch has\n%v\nand had\n%v",
+			what,
+			now,
+			before,
+		)
 	}
 }
 
@@ -142,10 +171,21 @@ func readsOnly(k *kit) {
 // checkHangingSwitch checks calls at a switch that falls silent in the middle of a change.
 func checkHangingSwitch(k *kit) {
 	write := func(ctx context.Context, id uint32) error {
-		return secondError(k.client.WriteVLAN(ctx, k.Switch, &switchdriver.VLAN{VlanId: id, EgressPorts: k.Ports[:1]}, true, true))
+		return secondError(k.client.WriteVLAN(
+			ctx,
+			k.Switch,
+			&switchdriver.VLAN{
+				VlanId:      id,
+				EgressPorts: k.Ports[:1],
+			},
+			true,
+			true,
+		))
 	}
 	hit := k.Fake.Plant(Hangs, false, 1)
-	own := k.endsByItself("WriteVlan at a switch that falls silent", func(ctx context.Context) error { return write(ctx, vlanA) })
+	own := k.endsByItself("WriteVlan at a switch that falls silent", func(ctx context.Context) error {
+		return write(ctx, vlanA)
+	})
 	if !hasHappened(hit) {
 		k.t.Fatal("WriteVlan asks the switch to change nothing")
 	}
@@ -163,7 +203,10 @@ func checkHangingSwitch(k *kit) {
 	stop()
 	now := k.sentCommands()
 	if err == nil || len(now) != sent {
-		k.t.Errorf("two changes at one switch at the same time: while one waits for the switch's answer, the other sends %q; use switchdriver.Turns", now[sent:])
+		k.t.Errorf(
+			"two changes at one switch at the same time: while one waits for the switch's answer, the other sends %q; use switchdriver.Turns",
+			now[sent:],
+		)
 	}
 	cancel()
 	<-done // the client's end of it
@@ -200,12 +243,19 @@ func checkPortsMatch(k *kit) {
 			k.t.Fatalf("ReadPorts answers %d ports, the switch has %d", len(got), len(want))
 		}
 		for _, w := range want {
-			i := slices.IndexFunc(got, func(p *switchdriver.Port) bool { return p.Number == w.Number })
+			i := slices.IndexFunc(got, func(p *switchdriver.Port) bool {
+				return p.Number == w.Number
+			})
 			switch {
 			case i < 0:
 				k.t.Errorf("the switch has port %d, but ReadPorts does not", w.Number)
 			case got[i].Name != w.Name:
-				k.t.Errorf("port %d: ReadPorts answers the name %q, the switch calls it %q", w.Number, got[i].Name, w.Name)
+				k.t.Errorf(
+					"port %d: ReadPorts answers the name %q, the switch calls it %q",
+					w.Number,
+					got[i].Name,
+					w.Name,
+				)
 			case got[i].AdminStatus != w.AdminStatus || got[i].OperStatus != w.OperStatus:
 				k.t.Errorf("port %d %s: ReadPorts answers admin status %d and oper status %d, the switch has %d and %d (1 up, 2 down)",
 					w.Number, what, got[i].AdminStatus, got[i].OperStatus, w.AdminStatus, w.OperStatus)

@@ -25,7 +25,10 @@ func portSettings(k *kit) {
 		{PowerLimit: new(uint32(7000))},
 		{Power: new(false)},
 		{Power: new(true)},
-		{Speed: new(uint32(100)), Duplex: new(switchdriver.DuplexFull)},
+		{
+			Speed:  new(uint32(100)),
+			Duplex: new(switchdriver.DuplexFull),
+		},
 		{Speed: new(uint32(0)), Duplex: new(uint32(0))},
 	} {
 		s.Port = port
@@ -34,8 +37,15 @@ func portSettings(k *kit) {
 	if now := k.otherSettings(port); now != others {
 		k.t.Errorf("the settings of other ports were changed from\n%s\nto\n%s", others, now)
 	}
-	gone := &switchdriver.PortSettings{Port: 65000, Up: new(false)}
-	k.checkRefused("settings of a port that is not there", k.client.WritePortSettings(k.testContext(), k.Switch, gone), fault.NotFound)
+	gone := &switchdriver.PortSettings{
+		Port: 65000,
+		Up:   new(false),
+	}
+	k.checkRefused(
+		"settings of a port that is not there",
+		k.client.WritePortSettings(k.testContext(), k.Switch, gone),
+		fault.NotFound,
+	)
 	_, _, err := k.client.ReadPortSettings(k.testContext(), k.Switch, 65000)
 	k.checkRefused("reading the settings of a port that is not there", err, fault.NotFound)
 }
@@ -54,8 +64,16 @@ func (k *kit) writeSettings(s *switchdriver.PortSettings) {
 		return
 	}
 	for _, f := range fault.All(err) {
-		if !slices.Contains([]string{"up", "description", "power", "power-priority", "power-limit", "speed", "duplex"}, f.Path) {
-			k.t.Errorf("WritePortSettings %v is not supported, but the fault names the field %q: %v", s, f.Path, err)
+		if !slices.Contains(
+			[]string{"up", "description", "power", "power-priority", "power-limit", "speed", "duplex"},
+			f.Path,
+		) {
+			k.t.Errorf(
+				"WritePortSettings %v is not supported, but the fault names the field %q: %v",
+				s,
+				f.Path,
+				err,
+			)
 		}
 	}
 	if now := k.sentCommands(); len(now) != sent {
@@ -87,7 +105,10 @@ func (k *kit) otherSettings(port uint32) string {
 		}
 	}
 	for _, p := range k.Ports {
-		if p != port && !slices.ContainsFunc(all, func(s *switchdriver.PortSettings) bool { return s.Port == p }) {
+		if p != port &&
+			!slices.ContainsFunc(all, func(s *switchdriver.PortSettings) bool {
+				return s.Port == p
+			}) {
 			k.t.Errorf("the switch has port %d, but its settings are not reported", p)
 		}
 	}
@@ -97,7 +118,10 @@ func (k *kit) otherSettings(port uint32) string {
 // restoreSettings gives a port back what it had, field by field, as far as the driver can.
 func (k *kit) restoreSettings(before *switchdriver.PortSettings) {
 	for _, s := range []*switchdriver.PortSettings{{Description: before.Description}, {Up: before.Up}, {Power: before.Power},
-		{PowerPriority: before.PowerPriority}, {PowerLimit: before.PowerLimit}, {Speed: before.Speed, Duplex: before.Duplex}} {
+		{PowerPriority: before.PowerPriority}, {PowerLimit: before.PowerLimit}, {
+			Speed:  before.Speed,
+			Duplex: before.Duplex,
+		}} {
 		s.Port = before.Port
 		if switchdriver.CheckPortSettings(s) == nil {
 			_ = k.client.WritePortSettings(k.testContext(), k.Switch, s) // what it cannot set it has not changed
@@ -109,17 +133,43 @@ func badPortSettings(k *kit) {
 	defer k.sendsNothing("refused settings")()
 	port := k.Ports[0]
 	for name, s := range map[string]*switchdriver.PortSettings{
-		"none at all":              nil,
-		"nothing to change":        {Port: port},
-		"port 0":                   {Up: new(true)},
-		"a description of 65":      {Port: port, Description: new(strings.Repeat("x", 65))},
-		"a command":                {Port: port, Description: new("x\nreboot")},
-		"priority 4":               {Port: port, PowerPriority: new(uint32(4))},
-		"a limit of 0":             {Port: port, PowerLimit: new(uint32(0))},
-		"a speed of 99 Mbit/s":     {Port: port, Speed: new(uint32(99))},
-		"duplex without a speed":   {Port: port, Duplex: new(switchdriver.DuplexFull)},
-		"what can only be read":    {Port: port, Up: new(true), LinkSpeed: new(uint32(10))},
-		"half duplex at 10 Gbit/s": {Port: port, Speed: new(uint32(10_000)), Duplex: new(switchdriver.DuplexHalf)},
+		"none at all":       nil,
+		"nothing to change": {Port: port},
+		"port 0":            {Up: new(true)},
+		"a description of 65": {
+			Port:        port,
+			Description: new(strings.Repeat("x", 65)),
+		},
+		"a command": {
+			Port:        port,
+			Description: new("x\nreboot"),
+		},
+		"priority 4": {
+			Port:          port,
+			PowerPriority: new(uint32(4)),
+		},
+		"a limit of 0": {
+			Port:       port,
+			PowerLimit: new(uint32(0)),
+		},
+		"a speed of 99 Mbit/s": {
+			Port:  port,
+			Speed: new(uint32(99)),
+		},
+		"duplex without a speed": {
+			Port:   port,
+			Duplex: new(switchdriver.DuplexFull),
+		},
+		"what can only be read": {
+			Port:      port,
+			Up:        new(true),
+			LinkSpeed: new(uint32(10)),
+		},
+		"half duplex at 10 Gbit/s": {
+			Port:   port,
+			Speed:  new(uint32(10_000)),
+			Duplex: new(switchdriver.DuplexHalf),
+		},
 	} {
 		k.checkRefused("settings with "+name, k.client.WritePortSettings(k.testContext(), k.Switch, s), bad...)
 	}

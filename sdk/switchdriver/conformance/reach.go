@@ -28,7 +28,10 @@ type hole struct {
 
 // newHole listens on one port of the loopback interface, by TCP and UDP.
 func newHole(k *kit) *hole {
-	h := &hole{conns: map[net.Conn]bool{}, moved: make(chan struct{})}
+	h := &hole{
+		conns: map[net.Conn]bool{},
+		moved: make(chan struct{}),
+	}
 	var err error
 	for range 50 { // a port that is free for both
 		if h.tcp, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
@@ -124,7 +127,9 @@ func noListener(k *kit) {
 		k.t.Skip("SKIPPED, NOT TESTED: the peer, a switch that does not answer, cannot be had: the driver does not speak IP")
 	}
 	sw := k.At("127.0.0.1", uint16(reserve.Port(k.t, "tcp", "127.0.0.1")))
-	k.forEachReaching(func(o string, do call) { k.deviceFault(o+" where no program listens", do(k.testContext(), sw)) })
+	k.forEachReaching(func(o string, do call) {
+		k.deviceFault(o+" where no program listens", do(k.testContext(), sw))
+	})
 }
 
 // deviceFault checks the fault of a switch that does not answer.
@@ -133,7 +138,11 @@ func (k *kit) deviceFault(what string, err error) {
 	k.checkRefused(what, err, unreachable...)
 	var f *fault.Error
 	if errors.As(err, &f) && f.Source != fault.SourceDevice {
-		k.t.Errorf("%s: the fault (%v) counts as the driver's own; make it with fault.Device", what, err)
+		k.t.Errorf(
+			"%s: the fault (%v) counts as the driver's own; make it with fault.Device",
+			what,
+			err,
+		)
 	}
 	if err != nil && !strings.Contains(err.Error(), "127.0.0.1") {
 		k.t.Errorf("%s: the text does not name the switch: %v", what, err)
@@ -156,7 +165,9 @@ func checkSilentSwitch(k *kit) {
 	if first == nil {
 		return
 	}
-	own := k.endsByItself(asked+" of a silent switch", func(ctx context.Context) error { return first(ctx, sw) })
+	own := k.endsByItself(asked+" of a silent switch", func(ctx context.Context) error {
+		return first(ctx, sw)
+	})
 	if !h.waitUntil(k.testContext(), isDisconnected) {
 		k.t.Error("the driver keeps the connection to a switch that did not answer")
 	}

@@ -59,7 +59,9 @@ func Run(t *testing.T, peer func(t *testing.T) Peer) {
 		checkDescription(k)
 	})
 	for _, c := range listChecks() {
-		if !slices.ContainsFunc(c.needs, func(o string) bool { return !slices.Contains(operations, o) }) {
+		if !slices.ContainsFunc(c.needs, func(o string) bool {
+			return !slices.Contains(operations, o)
+		}) {
 			t.Run(c.name, func(t *testing.T) {
 				k := newKit(t, peer(t))
 				if c.fake && (k.Fake == nil || k.At == nil) {
@@ -76,7 +78,12 @@ func newKit(t *testing.T, p Peer) *kit {
 	if p.Deadline == 0 {
 		p.Deadline = 30 * time.Second
 	}
-	k := &kit{Peer: p, t: t, client: switchdriver.NewClient(p.Conn), raw: pluginv1.NewSwitchDriverClient(p.Conn)}
+	k := &kit{
+		Peer:   p,
+		t:      t,
+		client: switchdriver.NewClient(p.Conn),
+		raw:    pluginv1.NewSwitchDriverClient(p.Conn),
+	}
 	k.Secrets = append(slices.Clone(p.Secrets), p.Switch.GetCli().GetPassword(), p.Switch.GetSnmp().GetWriteCommunity(),
 		p.Switch.GetSnmp().GetAuthPassword(), p.Switch.GetSnmp().GetPrivPassword())
 	var err error
@@ -159,7 +166,9 @@ func (k *kit) testContext() context.Context {
 	return ctx
 }
 
-func (k *kit) hasOperation(operation string) bool { return slices.Contains(k.operations, operation) }
+func (k *kit) hasOperation(operation string) bool {
+	return slices.Contains(k.operations, operation)
+}
 
 // sentCommands is what the switch was asked to do; nothing when that is not known.
 func (k *kit) sentCommands() []string {
@@ -229,7 +238,10 @@ func checkDescription(k *kit) {
 	}
 	for _, m := range k.match.Models {
 		if m == "" || strings.TrimSpace(m) != m {
-			k.t.Errorf("model %q: a model is compared exactly with a trimmed cell of the switch list", m)
+			k.t.Errorf(
+				"model %q: a model is compared exactly with a trimmed cell of the switch list",
+				m,
+			)
 		}
 	}
 	for _, o := range k.match.SysObjectIDs {

@@ -12,7 +12,10 @@ import (
 // fdbVLAN is a VLAN with a port for entries.
 func (k *kit) fdbVLAN() uint32 {
 	if k.hasOperation("WriteVlan") {
-		k.writeVLAN(&switchdriver.VLAN{VlanId: vlanA, EgressPorts: k.Ports[:2]}, true, true)
+		k.writeVLAN(&switchdriver.VLAN{
+			VlanId:      vlanA,
+			EgressPorts: k.Ports[:2],
+		}, true, true)
 		return vlanA
 	}
 	return 1
@@ -20,22 +23,38 @@ func (k *kit) fdbVLAN() uint32 {
 
 func fdbLife(k *kit) {
 	vlan := k.fdbVLAN()
-	e := &switchdriver.FDBEntry{VlanId: vlan, Mac: station, Port: k.Ports[0], Type: switchdriver.FDBMgmt}
+	e := &switchdriver.FDBEntry{
+		VlanId: vlan,
+		Mac:    station,
+		Port:   k.Ports[0],
+		Type:   switchdriver.FDBMgmt,
+	}
 	missingFDB(k)
-	k.checkRefused("removing an entry that is not there", k.client.DeleteFDBEntry(k.testContext(), k.Switch, vlan, station), fault.NotFound)
+	k.checkRefused(
+		"removing an entry that is not there",
+		k.client.DeleteFDBEntry(k.testContext(), k.Switch, vlan, station),
+		fault.NotFound,
+	)
 	for _, port := range k.Ports[:2] { // made, and moved
 		e.Port = port
 		k.mustSucceed("WriteFdbEntry", k.client.WriteFDBEntry(k.testContext(), k.Switch, e))
 		one, err := k.client.ReadFDB(k.testContext(), k.Switch, vlan, station)
 		k.mustSucceed("ReadFdb of one entry", err)
-		if len(one) != 1 || one[0].Port != port || one[0].Mac != station || one[0].VlanId != vlan || one[0].Type != switchdriver.FDBMgmt {
+		if len(one) != 1 ||
+			one[0].Port != port ||
+			one[0].Mac != station ||
+			one[0].VlanId != vlan ||
+			one[0].Type != switchdriver.FDBMgmt {
 			k.t.Errorf("wrote %v, read %v", e, one)
 		}
 		if n := len(k.findEntries(vlan, station)); n != 1 {
 			k.t.Errorf("the table has the entry %d times", n)
 		}
 	}
-	k.mustSucceed("DeleteFdbEntry", k.client.DeleteFDBEntry(k.testContext(), k.Switch, vlan, station))
+	k.mustSucceed(
+		"DeleteFdbEntry",
+		k.client.DeleteFDBEntry(k.testContext(), k.Switch, vlan, station),
+	)
 	if left := k.findEntries(vlan, station); len(left) > 0 {
 		k.t.Errorf("the entry was removed, but is read: %v", left)
 	}
@@ -50,7 +69,9 @@ func (k *kit) findEntries(vlan uint32, mac uint64) []*switchdriver.FDBEntry {
 			k.t.Errorf("an entry as read: %v", e)
 		}
 	}
-	return slices.DeleteFunc(all, func(e *switchdriver.FDBEntry) bool { return e.VlanId != vlan || e.Mac != mac })
+	return slices.DeleteFunc(all, func(e *switchdriver.FDBEntry) bool {
+		return e.VlanId != vlan || e.Mac != mac
+	})
 }
 
 func missingFDB(k *kit) {
@@ -62,19 +83,45 @@ func badFDB(k *kit) {
 	vlan := k.fdbVLAN()
 	defer k.sendsNothing("refused entries")()
 	for name, e := range map[string]*switchdriver.FDBEntry{
-		"none at all":             nil,
-		"VLAN 0":                  {Mac: station, Port: k.Ports[0]},
-		"VLAN 4095":               {VlanId: 4095, Mac: station, Port: k.Ports[0]},
-		"no address":              {VlanId: vlan, Port: k.Ports[0]},
-		"a group address":         {VlanId: vlan, Mac: 0x01_00_5e_00_00_01, Port: k.Ports[0]},
-		"an address of 49 bits":   {VlanId: vlan, Mac: station | 1<<48, Port: k.Ports[0]},
-		"port 0":                  {VlanId: vlan, Mac: station},
-		"a port outside the VLAN": {VlanId: vlan, Mac: station, Port: 65000},
+		"none at all": nil,
+		"VLAN 0": {
+			Mac:  station,
+			Port: k.Ports[0],
+		},
+		"VLAN 4095": {
+			VlanId: 4095,
+			Mac:    station,
+			Port:   k.Ports[0],
+		},
+		"no address": {
+			VlanId: vlan,
+			Port:   k.Ports[0],
+		},
+		"a group address": {
+			VlanId: vlan,
+			Mac:    0x01_00_5e_00_00_01,
+			Port:   k.Ports[0],
+		},
+		"an address of 49 bits": {
+			VlanId: vlan,
+			Mac:    station | 1<<48,
+			Port:   k.Ports[0],
+		},
+		"port 0": {VlanId: vlan, Mac: station},
+		"a port outside the VLAN": {
+			VlanId: vlan,
+			Mac:    station,
+			Port:   65000,
+		},
 	} {
 		k.checkRefused("a forwarding entry with "+name, k.client.WriteFDBEntry(k.testContext(), k.Switch, e), bad...)
 	}
 	k.checkRefused("a forwarding entry in a VLAN that is not there", k.client.WriteFDBEntry(k.testContext(), k.Switch,
-		&switchdriver.FDBEntry{VlanId: vlanB, Mac: station, Port: k.Ports[0]}), fault.NotFound, fault.Invalid)
+		&switchdriver.FDBEntry{
+			VlanId: vlanB,
+			Mac:    station,
+			Port:   k.Ports[0],
+		}), fault.NotFound, fault.Invalid)
 }
 
 func checkPorts(k *kit) {
@@ -83,7 +130,12 @@ func checkPorts(k *kit) {
 	seen := map[uint32]bool{}
 	for _, p := range all {
 		if p.AdminStatus < 0 || p.AdminStatus > 2 || p.OperStatus < 0 || p.OperStatus > 2 {
-			k.t.Errorf("port %d: status %d/%d; 1 up, 2 down, 0 not known", p.Number, p.AdminStatus, p.OperStatus)
+			k.t.Errorf(
+				"port %d: status %d/%d; 1 up, 2 down, 0 not known",
+				p.Number,
+				p.AdminStatus,
+				p.OperStatus,
+			)
 		}
 		seen[p.Number] = true
 	}
@@ -117,7 +169,10 @@ func writeSTP(k *kit) {
 		k.t.Helper()
 		what := fmt.Sprintf("WriteStp %v of port %d (0 is the switch)", on, port)
 		k.mustSucceed(what, k.client.WriteSTP(k.testContext(), k.Switch, port, on))
-		k.checkShown(what, &pluginv1.WriteStpRequest{Port: port, Enable: on})
+		k.checkShown(what, &pluginv1.WriteStpRequest{
+			Port:   port,
+			Enable: on,
+		})
 	}
 	was := true
 	if k.hasOperation("ReadStp") {
@@ -130,7 +185,11 @@ func writeSTP(k *kit) {
 	}
 	write(k.Ports[0], false)
 	write(k.Ports[0], true)
-	k.checkRefused("spanning tree of a port that is not there", k.client.WriteSTP(k.testContext(), k.Switch, 65000, false), fault.NotFound)
+	k.checkRefused(
+		"spanning tree of a port that is not there",
+		k.client.WriteSTP(k.testContext(), k.Switch, 65000, false),
+		fault.NotFound,
+	)
 }
 
 func arpLife(k *kit) {
@@ -159,14 +218,28 @@ func arpLife(k *kit) {
 func badARP(k *kit) {
 	defer k.sendsNothing("refused entries")()
 	for name, e := range map[string]*switchdriver.ARPEntry{
-		"none at all":         nil,
-		"no address":          {Mac: station},
-		"a command":           {IpAddress: "192.0.2.1\nreboot", Mac: station},
-		"no MAC address":      {IpAddress: "192.0.2.1"},
-		"a group MAC address": {IpAddress: "192.0.2.1", Mac: 0x01_00_5e_00_00_01},
+		"none at all": nil,
+		"no address":  {Mac: station},
+		"a command": {
+			IpAddress: "192.0.2.1\nreboot",
+			Mac:       station,
+		},
+		"no MAC address": {IpAddress: "192.0.2.1"},
+		"a group MAC address": {
+			IpAddress: "192.0.2.1",
+			Mac:       0x01_00_5e_00_00_01,
+		},
 	} {
 		k.checkRefused("an ARP entry with "+name, k.client.WriteARPEntry(k.testContext(), k.Switch, e, 0), bad...)
 	}
-	k.checkRefused("an ARP entry with a prefix of 33", k.client.WriteARPEntry(k.testContext(), k.Switch, &switchdriver.ARPEntry{IpAddress: "192.0.2.1", Mac: station}, 33), bad...)
+	k.checkRefused("an ARP entry with a prefix of 33", k.client.WriteARPEntry(
+		k.testContext(),
+		k.Switch,
+		&switchdriver.ARPEntry{
+			IpAddress: "192.0.2.1",
+			Mac:       station,
+		},
+		33,
+	), bad...)
 	k.checkRefused("removing an ARP entry of no address", k.client.DeleteARPEntry(k.testContext(), k.Switch, "x"), bad...)
 }

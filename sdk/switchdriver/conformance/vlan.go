@@ -42,13 +42,18 @@ func (k *kit) writeVLAN(v *switchdriver.VLAN, create, ports bool) {
 	k.t.Helper()
 	got, err := k.client.WriteVLAN(k.testContext(), k.Switch, proto.CloneOf(v), create, ports)
 	k.mustSucceed(fmt.Sprintf("WriteVlan %v", v), err)
-	for where, have := range map[string]*switchdriver.VLAN{"answers": got, "reads": k.readVLANs()[v.VlanId]} {
+	for where, have := range map[string]*switchdriver.VLAN{
+		"answers": got,
+		"reads":   k.readVLANs()[v.VlanId],
+	} {
 		if have == nil {
 			k.t.Fatalf("after WriteVlan %v it %s no such VLAN", v, where)
 		}
 		have := sortVLANPorts(have)
 		want := sortVLANPorts(v)
-		if !slices.Equal(have.EgressPorts, want.EgressPorts) || !slices.Equal(have.UntaggedPorts, want.UntaggedPorts) || (v.Name != "" && have.Name != v.Name) {
+		if !slices.Equal(have.EgressPorts, want.EgressPorts) ||
+			!slices.Equal(have.UntaggedPorts, want.UntaggedPorts) ||
+			(v.Name != "" && have.Name != v.Name) {
 			k.t.Errorf("after WriteVlan %v it %s %v", v, where, have)
 		}
 	}
@@ -56,7 +61,10 @@ func (k *kit) writeVLAN(v *switchdriver.VLAN, create, ports bool) {
 
 func (k *kit) deleteVLAN(id uint32) {
 	k.t.Helper()
-	k.mustSucceed(fmt.Sprintf("DeleteVlan %d", id), k.client.DeleteVLAN(k.testContext(), k.Switch, id))
+	k.mustSucceed(
+		fmt.Sprintf("DeleteVlan %d", id),
+		k.client.DeleteVLAN(k.testContext(), k.Switch, id),
+	)
 	if v := k.readVLANs()[id]; v != nil {
 		k.t.Errorf("VLAN %d was removed, but is read: %v", id, v)
 	}
@@ -67,17 +75,66 @@ func vlanLife(k *kit) {
 	a := k.Ports[0]
 	b := k.Ports[1]
 	c := k.Ports[2]
-	k.checkRefused("changing a VLAN that is not there", secondError(k.client.WriteVLAN(k.testContext(), k.Switch, &switchdriver.VLAN{VlanId: vlanA}, false, true)), fault.NotFound)
-	k.checkRefused("removing a VLAN that is not there", k.client.DeleteVLAN(k.testContext(), k.Switch, vlanA), fault.NotFound)
-	k.writeVLAN(&switchdriver.VLAN{VlanId: vlanA, Name: "kit-a"}, true, false)
-	k.checkRefused("making a VLAN again", secondError(k.client.WriteVLAN(k.testContext(), k.Switch, &switchdriver.VLAN{VlanId: vlanA, Name: "again"}, true, false)), fault.Exists)
-	k.writeVLAN(&switchdriver.VLAN{VlanId: vlanA, EgressPorts: []uint32{a, b}}, false, true)
-	k.writeVLAN(&switchdriver.VLAN{VlanId: vlanA, EgressPorts: []uint32{a, b, c}, UntaggedPorts: []uint32{c}}, false, true)
-	k.writeVLAN(&switchdriver.VLAN{VlanId: vlanA, EgressPorts: []uint32{a}}, false, true)
+	k.checkRefused(
+		"changing a VLAN that is not there",
+		secondError(k.client.WriteVLAN(
+			k.testContext(),
+			k.Switch,
+			&switchdriver.VLAN{VlanId: vlanA},
+			false,
+			true,
+		)),
+		fault.NotFound,
+	)
+	k.checkRefused(
+		"removing a VLAN that is not there",
+		k.client.DeleteVLAN(k.testContext(), k.Switch, vlanA),
+		fault.NotFound,
+	)
+	k.writeVLAN(&switchdriver.VLAN{
+		VlanId: vlanA,
+		Name:   "kit-a",
+	}, true, false)
+	k.checkRefused(
+		"making a VLAN again",
+		secondError(k.client.WriteVLAN(
+			k.testContext(),
+			k.Switch,
+			&switchdriver.VLAN{VlanId: vlanA, Name: "again"},
+			true,
+			false,
+		)),
+		fault.Exists,
+	)
+	k.writeVLAN(&switchdriver.VLAN{
+		VlanId:      vlanA,
+		EgressPorts: []uint32{a, b},
+	}, false, true)
+	k.writeVLAN(
+		&switchdriver.VLAN{
+			VlanId:        vlanA,
+			EgressPorts:   []uint32{a, b, c},
+			UntaggedPorts: []uint32{c},
+		},
+		false,
+		true,
+	)
+	k.writeVLAN(&switchdriver.VLAN{
+		VlanId:      vlanA,
+		EgressPorts: []uint32{a},
+	}, false, true)
 	if n := k.readVLANs()[vlanA].Name; n != "kit-a" {
 		k.t.Errorf("the name of a VLAN changed with its ports, to %q", n)
 	}
-	k.writeVLAN(&switchdriver.VLAN{VlanId: vlanB, Name: "kit b 2", EgressPorts: []uint32{b, a}}, true, true)
+	k.writeVLAN(
+		&switchdriver.VLAN{
+			VlanId:      vlanB,
+			Name:        "kit b 2",
+			EgressPorts: []uint32{b, a},
+		},
+		true,
+		true,
+	)
 	k.deleteVLAN(vlanA)
 	v := k.readVLANs()[vlanB]
 	if v == nil || len(v.EgressPorts) != 2 {
@@ -85,20 +142,42 @@ func vlanLife(k *kit) {
 	}
 	k.deleteVLAN(vlanB)
 	if after := k.readVLANs(); !equalVLANs(before, after) {
-		k.t.Errorf("VLANs that were made and removed left something:\n%v\nbefore:\n%v", after, before)
+		k.t.Errorf(
+			"VLANs that were made and removed left something:\n%v\nbefore:\n%v",
+			after,
+			before,
+		)
 	}
 }
 
 func secondError[T any](_ T, err error) error { return err }
 
 func equalVLANs(a, b map[uint32]*switchdriver.VLAN) bool {
-	return maps.EqualFunc(a, b, func(v, w *switchdriver.VLAN) bool { return proto.Equal(v, w) })
+	return maps.EqualFunc(a, b, func(v, w *switchdriver.VLAN) bool {
+		return proto.Equal(v, w)
+	})
 }
 
 func untaggedOnce(k *kit) {
 	p := k.Ports[0]
-	k.writeVLAN(&switchdriver.VLAN{VlanId: vlanA, EgressPorts: []uint32{p}, UntaggedPorts: []uint32{p}}, true, true)
-	k.writeVLAN(&switchdriver.VLAN{VlanId: vlanB, EgressPorts: []uint32{p}, UntaggedPorts: []uint32{p}}, true, true)
+	k.writeVLAN(
+		&switchdriver.VLAN{
+			VlanId:        vlanA,
+			EgressPorts:   []uint32{p},
+			UntaggedPorts: []uint32{p},
+		},
+		true,
+		true,
+	)
+	k.writeVLAN(
+		&switchdriver.VLAN{
+			VlanId:        vlanB,
+			EgressPorts:   []uint32{p},
+			UntaggedPorts: []uint32{p},
+		},
+		true,
+		true,
+	)
 	in := []uint32{}
 	for id, v := range k.readVLANs() {
 		if slices.Contains(v.UntaggedPorts, p) {
@@ -120,21 +199,43 @@ func badVLANs(k *kit) {
 	before := k.readVLANs()
 	defer k.sendsNothing("refused VLANs")()
 	good := func(f func(*switchdriver.VLAN)) *switchdriver.VLAN {
-		v := &switchdriver.VLAN{VlanId: vlanA, Name: "kit", EgressPorts: []uint32{k.Ports[0]}}
+		v := &switchdriver.VLAN{
+			VlanId:      vlanA,
+			Name:        "kit",
+			EgressPorts: []uint32{k.Ports[0]},
+		}
 		f(v)
 		return v
 	}
 	for name, v := range map[string]*switchdriver.VLAN{
-		"no VLAN at all":                     nil,
-		"id 0":                               good(func(v *switchdriver.VLAN) { v.VlanId = 0 }),
-		"id 4095":                            good(func(v *switchdriver.VLAN) { v.VlanId = 4095 }),
-		"id 70000":                           good(func(v *switchdriver.VLAN) { v.VlanId = 70000 }),
-		"a name of 33 characters":            good(func(v *switchdriver.VLAN) { v.Name = strings.Repeat("n", 33) }),
-		"a name with a line end":             good(func(v *switchdriver.VLAN) { v.Name = "a\nreboot" }),
-		"a name with a control character":    good(func(v *switchdriver.VLAN) { v.Name = "a\x03" }),
-		"port 0":                             good(func(v *switchdriver.VLAN) { v.EgressPorts = []uint32{0} }),
-		"a port that is not there":           good(func(v *switchdriver.VLAN) { v.EgressPorts = append(v.EgressPorts, 65000) }),
-		"an untagged port that is no egress": good(func(v *switchdriver.VLAN) { v.UntaggedPorts = []uint32{k.Ports[1]} }),
+		"no VLAN at all": nil,
+		"id 0": good(func(v *switchdriver.VLAN) {
+			v.VlanId = 0
+		}),
+		"id 4095": good(func(v *switchdriver.VLAN) {
+			v.VlanId = 4095
+		}),
+		"id 70000": good(func(v *switchdriver.VLAN) {
+			v.VlanId = 70000
+		}),
+		"a name of 33 characters": good(func(v *switchdriver.VLAN) {
+			v.Name = strings.Repeat("n", 33)
+		}),
+		"a name with a line end": good(func(v *switchdriver.VLAN) {
+			v.Name = "a\nreboot"
+		}),
+		"a name with a control character": good(func(v *switchdriver.VLAN) {
+			v.Name = "a\x03"
+		}),
+		"port 0": good(func(v *switchdriver.VLAN) {
+			v.EgressPorts = []uint32{0}
+		}),
+		"a port that is not there": good(func(v *switchdriver.VLAN) {
+			v.EgressPorts = append(v.EgressPorts, 65000)
+		}),
+		"an untagged port that is no egress": good(func(v *switchdriver.VLAN) {
+			v.UntaggedPorts = []uint32{k.Ports[1]}
+		}),
 	} {
 		k.checkRefused("a VLAN with "+name, secondError(k.client.WriteVLAN(k.testContext(), k.Switch, v, true, true)), bad...)
 	}
@@ -152,7 +253,11 @@ func manyVLANs(k *kit) {
 	errs := make([]error, n)
 	for i := range n {
 		all.Go(func() {
-			v := &switchdriver.VLAN{VlanId: uint32(3100 + i), Name: fmt.Sprint("kit-", i), EgressPorts: []uint32{k.Ports[i%len(k.Ports)], k.Ports[(i+1)%len(k.Ports)]}}
+			v := &switchdriver.VLAN{
+				VlanId:      uint32(3100 + i),
+				Name:        fmt.Sprint("kit-", i),
+				EgressPorts: []uint32{k.Ports[i%len(k.Ports)], k.Ports[(i+1)%len(k.Ports)]},
+			}
 			_, errs[i] = k.client.WriteVLAN(k.testContext(), k.Switch, v, true, true)
 		})
 	}
@@ -164,11 +269,19 @@ func manyVLANs(k *kit) {
 		want := []uint32{k.Ports[i%len(k.Ports)], k.Ports[(i+1)%len(k.Ports)]}
 		slices.Sort(want)
 		if v == nil || !slices.Equal(v.EgressPorts, want) {
-			k.t.Errorf("of %d VLANs made at the same time, %d is %v; want ports %v", n, 3100+i, v, want)
+			k.t.Errorf(
+				"of %d VLANs made at the same time, %d is %v; want ports %v",
+				n,
+				3100+i,
+				v,
+				want,
+			)
 		}
 	}
 	for i := range n {
-		all.Go(func() { errs[i] = k.client.DeleteVLAN(k.testContext(), k.Switch, uint32(3100+i)) })
+		all.Go(func() {
+			errs[i] = k.client.DeleteVLAN(k.testContext(), k.Switch, uint32(3100+i))
+		})
 	}
 	all.Wait()
 	for _, err := range errs {

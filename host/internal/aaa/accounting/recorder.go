@@ -59,7 +59,11 @@ type Recorder struct {
 // New returns a recorder. Logins go to the logger that named returns for
 // LoginLogger, at DEBUG; the audit to that of AuditLogger, whatever its level.
 func New(named func(name string) *slog.Logger, now func() time.Time) *Recorder {
-	return &Recorder{logins: named(LoginLogger), audit: named(AuditLogger).Handler(), now: now}
+	return &Recorder{
+		logins: named(LoginLogger),
+		audit:  named(AuditLogger).Handler(),
+		now:    now,
+	}
 }
 
 // Listen has hear called with every event, in the order they happen, while wanted returns true. Every request is a
@@ -93,8 +97,14 @@ func (r *Recorder) Login(ctx context.Context, a authn.Attempt) {
 	}
 	c, _ := caller.From(ctx)
 	e := Event{
-		Time: r.now(), Kind: "login", User: Clean(a.User), Realm: a.Realm, Address: a.Address.String(),
-		RequestID: c.RequestID, OK: a.OK, Reason: Clean(a.Reason),
+		Time:      r.now(),
+		Kind:      "login",
+		User:      Clean(a.User),
+		Realm:     a.Realm,
+		Address:   a.Address.String(),
+		RequestID: c.RequestID,
+		OK:        a.OK,
+		Reason:    Clean(a.Reason),
 	}
 	if logged {
 		user, text := e.User, "Successful authentication attempt by "
@@ -115,7 +125,13 @@ func (r *Recorder) Login(ctx context.Context, a authn.Attempt) {
 func (r *Recorder) Change(ctx context.Context, action, object string) {
 	c, _ := caller.From(ctx)
 	e := Event{
-		Time: r.now(), Kind: "change", Action: action, Object: Clean(object), Address: c.Address, RequestID: c.RequestID, OK: true,
+		Time:      r.now(),
+		Kind:      "change",
+		Action:    action,
+		Object:    Clean(object),
+		Address:   c.Address,
+		RequestID: c.RequestID,
+		OK:        true,
 	}
 	if c.User != "" {
 		e.User = Clean(c.User + "@" + c.Domain)

@@ -69,14 +69,24 @@ func New(o Options) *Authenticator {
 	if o.Waiting == nil {
 		o.Waiting = func(context.Context) func() { return func() {} }
 	}
-	return &Authenticator{o: o, digests: newDigests(), cache: cache.New[digest, *verified](maxVerified), waiting: make(chan struct{}, 1024),
-		found: cache.New[token.Outside, lookedUp](maxFound)}
+	return &Authenticator{
+		o:       o,
+		digests: newDigests(),
+		cache:   cache.New[digest, *verified](maxVerified),
+		waiting: make(chan struct{}, 1024),
+		found:   cache.New[token.Outside, lookedUp](maxFound),
+	}
 }
 
 // Request verifies the Authorization header of a request that came from an address.
 // Present reports whether there was one; the error is ErrRefused, a *throttle.BlockedError or
 // the world's.
-func (a *Authenticator) Request(ctx context.Context, h http.Header, from netip.AddrPort, schemes rules.Schemes) (l *Login, present bool, err error) {
+func (a *Authenticator) Request(
+	ctx context.Context,
+	h http.Header,
+	from netip.AddrPort,
+	schemes rules.Schemes,
+) (l *Login, present bool, err error) {
 	scheme, text, present := parseAuthorizationHeader(h)
 	if !present {
 		return nil, false, ErrRefused
@@ -88,22 +98,39 @@ func (a *Authenticator) Request(ctx context.Context, h http.Header, from netip.A
 		l, err = a.loginBearer(ctx, text, from)
 	default:
 		err = ErrRefused
-		a.o.Attempt(ctx, Attempt{Address: from, Reason: "an Authorization header that cannot be used here"})
+		a.o.Attempt(
+			ctx,
+			Attempt{
+				Address: from,
+				Reason:  "an Authorization header that cannot be used here",
+			},
+		)
 	}
 	return l, true, err
 }
 
-func (a *Authenticator) loginBasic(ctx context.Context, text string, from netip.AddrPort) (*Login, error) {
+func (a *Authenticator) loginBasic(
+	ctx context.Context,
+	text string,
+	from netip.AddrPort,
+) (*Login, error) {
 	d := a.digests.digestOf('b', text)
 	if l := a.loginFromCache(ctx, d, from); l != nil {
 		return l, nil
 	}
 	user, password, ok := basicPair(text)
 	if !ok {
-		a.o.Attempt(ctx, Attempt{Address: from, Reason: "the Basic credentials cannot be read"})
+		a.o.Attempt(ctx, Attempt{
+			Address: from,
+			Reason:  "the Basic credentials cannot be read",
+		})
 		return nil, ErrRefused
 	}
-	return a.loginThrottled(ctx, d, Credentials{User: user, Password: password, Address: from})
+	return a.loginThrottled(ctx, d, Credentials{
+		User:     user,
+		Password: password,
+		Address:  from,
+	})
 }
 
 // Login verifies user and password, as the token endpoint and the console do.
@@ -124,11 +151,20 @@ func (a *Authenticator) loginFromCache(ctx context.Context, d digest, from netip
 	if a.o.Throttle.Failing() { // the common case is no, without a lock
 		a.o.Throttle.Seen(a.throttleAccount(l.User, l.Domain), from.Addr())
 	}
-	a.o.Attempt(ctx, Attempt{User: l.User, Realm: l.Realm, Address: from, OK: true})
+	a.o.Attempt(ctx, Attempt{
+		User:    l.User,
+		Realm:   l.Realm,
+		Address: from,
+		OK:      true,
+	})
 	return l
 }
 
-func (a *Authenticator) loginBearer(ctx context.Context, token string, from netip.AddrPort) (*Login, error) {
+func (a *Authenticator) loginBearer(
+	ctx context.Context,
+	token string,
+	from netip.AddrPort,
+) (*Login, error) {
 	if a.o.Tokens == nil || token == "" {
 		return nil, ErrRefused
 	}
@@ -136,7 +172,12 @@ func (a *Authenticator) loginBearer(ctx context.Context, token string, from neti
 }
 
 // loginTokenHolder returns the login of the holder of an access token, or of a browser session.
-func (a *Authenticator) loginTokenHolder(ctx context.Context, token string, session bool, from netip.AddrPort) (*Login, error) {
+func (a *Authenticator) loginTokenHolder(
+	ctx context.Context,
+	token string,
+	session bool,
+	from netip.AddrPort,
+) (*Login, error) {
 	h, err := a.o.Tokens.Lookup(ctx, token, session)
 	var l *Login
 	switch {
@@ -149,16 +190,32 @@ func (a *Authenticator) loginTokenHolder(ctx context.Context, token string, sess
 			return nil, err
 		}
 	default:
-		a.o.Attempt(ctx, Attempt{Address: from, Reason: "no live token"})
+		a.o.Attempt(ctx, Attempt{
+			Address: from,
+			Reason:  "no live token",
+		})
 		return nil, ErrRefused
 	}
 	l.token, l.session = token, session
-	a.o.Attempt(ctx, Attempt{User: l.User, Realm: l.Realm, Address: from, OK: true})
+	a.o.Attempt(ctx, Attempt{
+		User:    l.User,
+		Realm:   l.Realm,
+		Address: from,
+		OK:      true,
+	})
 	return l, nil
 }
 
 func localLogin(p *identity.Principal, realm string) *Login {
-	return &Login{User: p.Name, Domain: p.Domain, Roles: p.Roles, Realm: realm, Local: true, Principal: p, epoch: p.Epoch}
+	return &Login{
+		User:      p.Name,
+		Domain:    p.Domain,
+		Roles:     p.Roles,
+		Realm:     realm,
+		Local:     true,
+		Principal: p,
+		epoch:     p.Epoch,
+	}
 }
 
 // cachedLogin returns the login of credentials verified before, as it is now:

@@ -47,11 +47,17 @@ func (a *Authenticator) Find(ctx context.Context, who token.Outside) (*Login, er
 	if r.Outside == nil {
 		return nil, ErrRefused // etc/sec.ini names another realm now
 	}
-	if a.isBlocked(r.Name, cmp.Or(who.Principal, who.User), who.Domain) || a.isBlocked(r.Name, who.User, who.Domain) {
+	if a.isBlocked(r.Name, cmp.Or(who.Principal, who.User), who.Domain) ||
+		a.isBlocked(r.Name, who.User, who.Domain) {
 		return nil, ErrRefused
 	}
 	if who.Held {
-		l := &Login{User: cmp.Or(who.Principal, who.User), Domain: orSDN(who.Domain), Realm: r.Name, Outside: &who}
+		l := &Login{
+			User:    cmp.Or(who.Principal, who.User),
+			Domain:  orSDN(who.Domain),
+			Realm:   r.Name,
+			Outside: &who,
+		}
 		if who.Roles != "" {
 			l.Roles = strings.Split(who.Roles, "\n")
 		}
@@ -67,7 +73,9 @@ func (a *Authenticator) Find(ctx context.Context, who token.Outside) (*Login, er
 	if !ok {
 		return nil, &NotFindableError{"the realm " + r.Name + " cannot look a user up without the password"}
 	}
-	res, err := inPlace(ctx, r, func(ctx context.Context) (realm.Result, error) { return finder.Find(ctx, who.User, who.Domain) })
+	res, err := inPlace(ctx, r, func(ctx context.Context) (realm.Result, error) {
+		return finder.Find(ctx, who.User, who.Domain)
+	})
 	switch {
 	case errors.Is(err, realm.ErrNoFinder):
 		return nil, &NotFindableError{"the realm " + r.Name + " cannot look a user up without the password: it needs a system or service account in etc/sec.ini"}
@@ -92,8 +100,15 @@ func outsideLogin(r Realm, name, domain string, res realm.Result) *Login {
 		name = res.Principal
 	}
 	return &Login{
-		User: cmp.Or(res.Principal, name), Domain: orSDN(domain), Roles: res.Roles, Realm: r.Name,
-		Outside: &token.Outside{Realm: r.Name, User: name, Domain: domain},
+		User:   cmp.Or(res.Principal, name),
+		Domain: orSDN(domain),
+		Roles:  res.Roles,
+		Realm:  r.Name,
+		Outside: &token.Outside{
+			Realm:  r.Name,
+			User:   name,
+			Domain: domain,
+		},
 	}
 }
 
@@ -147,7 +162,10 @@ func (a *Authenticator) SentBy(ctx context.Context, l *Login) {
 	if of == nil {
 		return
 	}
-	by := act.Sender{User: l.User + "@" + l.Domain, Realm: l.Realm}
+	by := act.Sender{
+		User:  l.User + "@" + l.Domain,
+		Realm: l.Realm,
+	}
 	if l.token != "" {
 		by.Credential = a.o.Tokens.IDOf(ctx, l.token, l.session)
 	}

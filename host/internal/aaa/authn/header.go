@@ -51,7 +51,9 @@ func basicPair(text string) (user, password string, ok bool) {
 
 // splitUser cuts `name` or `name@domain`; domain is empty when none was given.
 func splitUser(user string) (name, domain string, ok bool) {
-	if !utf8.ValidString(user) || strings.ContainsFunc(user, unicode.IsControl) || len(user) > 1024 {
+	if !utf8.ValidString(user) ||
+		strings.ContainsFunc(user, unicode.IsControl) ||
+		len(user) > 1024 {
 		return "", "", false
 	}
 	name, domain, given := strings.Cut(user, "@")
@@ -110,7 +112,12 @@ var ErrNoOrigin = errors.New("a change with the cookie of a session needs the he
 
 // Sender verifies who sends a request: by its Authorization header, else, where Basic credentials may be sent, by the
 // session of its cookie, which is returned when that was asked. The error is as Request's, or ErrNoOrigin.
-func (a *Authenticator) Sender(ctx context.Context, r *http.Request, from netip.AddrPort, schemes rules.Schemes) (l *Login, present bool, session string, err error) {
+func (a *Authenticator) Sender(
+	ctx context.Context,
+	r *http.Request,
+	from netip.AddrPort,
+	schemes rules.Schemes,
+) (l *Login, present bool, session string, err error) {
 	l, present, err = a.Request(ctx, r.Header, from, schemes)
 	if present || schemes&rules.Basic == 0 {
 		return l, present, "", err

@@ -51,7 +51,11 @@ func INIWarnings(f *secini.File, warn func(line int, format string, args ...any)
 		switch u, err := readUser(f, entry); {
 		case err != nil:
 		case u.stored == nil:
-			warn(entry.Value.Line, "the password of %q can be read in this file; "+better, entry.Key)
+			warn(
+				entry.Value.Line,
+				"the password of %q can be read in this file; "+better,
+				entry.Key,
+			)
 		case u.stored.Weak():
 			warn(entry.Value.Line, "the hash of the password of %q is weak; "+better, entry.Key)
 		}
@@ -68,7 +72,11 @@ func readUser(f *secini.File, entry secini.Entry) (u iniUser, err error) {
 		return u, err
 	}
 	if words[0] == "" {
-		return u, f.Errorf(line, "user %q has no password; write `name = password, role`", entry.Key)
+		return u, f.Errorf(
+			line,
+			"user %q has no password; write `name = password, role`",
+			entry.Key,
+		)
 	}
 	text, roles := words[0], words[1:]
 	if !password.IsStored(text) {
@@ -107,7 +115,11 @@ func (r iniRealm) Authenticate(ctx context.Context, c realm.Credentials) (realm.
 	if !ok || (c.Domain != "" && c.Domain != "sdn") {
 		return realm.Result{Outcome: realm.Unknown}, nil
 	}
-	return realm.Result{Outcome: realm.Authenticated, Principal: c.User, Roles: u.roles}, nil
+	return realm.Result{
+		Outcome:   realm.Authenticated,
+		Principal: c.User,
+		Roles:     u.roles,
+	}, nil
 }
 
 // Find implements realm.Finder: the users are in the file.
@@ -116,7 +128,11 @@ func (r iniRealm) Find(_ context.Context, user, domain string) (realm.Result, er
 	if !ok || domain != "" && domain != "sdn" {
 		return realm.Result{Outcome: realm.Unknown}, nil
 	}
-	return realm.Result{Outcome: realm.Authenticated, Principal: user, Roles: u.roles}, nil
+	return realm.Result{
+		Outcome:   realm.Authenticated,
+		Principal: user,
+		Roles:     u.roles,
+	}, nil
 }
 
 // Close does nothing.

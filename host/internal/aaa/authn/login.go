@@ -31,10 +31,21 @@ const loginTime = 5 * time.Minute
 const localFor = time.Hour
 
 // loginThrottled throttles and verifies; equal logins at the same time are verified once.
-func (a *Authenticator) loginThrottled(ctx context.Context, d digest, c Credentials) (*Login, error) {
+func (a *Authenticator) loginThrottled(
+	ctx context.Context,
+	d digest,
+	c Credentials,
+) (*Login, error) {
 	name, domain, ok := splitUser(c.User)
 	if !ok || c.Password == "" || len(c.Password) > maxCredentials {
-		a.o.Attempt(ctx, Attempt{User: c.User, Address: c.Address, Reason: "no usable name or password"})
+		a.o.Attempt(
+			ctx,
+			Attempt{
+				User:    c.User,
+				Address: c.Address,
+				Reason:  "no usable name or password",
+			},
+		)
 		return nil, ErrRefused
 	}
 	// A login that began before a change must not serve one that came after it.
@@ -70,41 +81,74 @@ func (a *Authenticator) flightKey(d digest, generation uint64, from netip.Addr) 
 	return string(from.AppendTo(b))
 }
 
-func (a *Authenticator) attemptLogin(ctx context.Context, c Credentials, name, domain string, generation uint64) (*verified, error) {
+func (a *Authenticator) attemptLogin(
+	ctx context.Context,
+	c Credentials,
+	name, domain string,
+	generation uint64,
+) (*verified, error) {
 	turn, err := a.waitForTurn(ctx, a.throttleAccount(name, domain), c.Address.Addr())
 	if err != nil {
-		a.o.Attempt(ctx, Attempt{User: c.User, Address: c.Address, Reason: err.Error(), Throttled: errors.As(err, new(*throttle.BlockedError))})
+		a.o.Attempt(
+			ctx,
+			Attempt{
+				User:      c.User,
+				Address:   c.Address,
+				Reason:    err.Error(),
+				Throttled: errors.As(err, new(*throttle.BlockedError)),
+			},
+		)
 		return nil, err
 	}
 	defer turn.Cancelled()
 	v, no, err := a.askRealms(password.From(ctx, throttle.Site(c.Address.Addr())), c, name, domain)
 	switch {
 	case err != nil:
-		a.o.Attempt(ctx, Attempt{User: c.User, Address: c.Address, Reason: err.Error()})
+		a.o.Attempt(ctx, Attempt{
+			User:    c.User,
+			Address: c.Address,
+			Reason:  err.Error(),
+		})
 		return nil, err
 	case v == nil:
 		if no.isCredentialFailure() {
 			turn.Failed()
 		}
-		a.o.Attempt(ctx, Attempt{User: c.User, Address: c.Address, Reason: no.reasonText()})
+		a.o.Attempt(ctx, Attempt{
+			User:    c.User,
+			Address: c.Address,
+			Reason:  no.reasonText(),
+		})
 		if no.silent != "" {
 			return nil, &UnavailableError{Realm: no.silent}
 		}
 		return nil, ErrRefused
 	}
 	turn.Succeeded()
-	a.o.Attempt(ctx, Attempt{User: v.login.User, Realm: v.login.Realm, Address: c.Address, OK: true})
+	a.o.Attempt(
+		ctx,
+		Attempt{
+			User:    v.login.User,
+			Realm:   v.login.Realm,
+			Address: c.Address,
+			OK:      true,
+		},
+	)
 	v.generation = generation
 	return v, nil
 }
 
 // Account is the spelling by which guesses at an account are counted.
-func (a *Authenticator) Account(name, domain string) string { return a.throttleAccount(name, domain) }
+func (a *Authenticator) Account(name, domain string) string {
+	return a.throttleAccount(name, domain)
+}
 
 // throttleAccount is what guesses at an account are counted by, however its name is written: LAB\\alice, ALICE
 // and alice@lab.test are one to a directory service.
 func (a *Authenticator) throttleAccount(name, domain string) string {
-	directory := slices.ContainsFunc(a.o.Realms, func(r Realm) bool { return r.Directory })
+	directory := slices.ContainsFunc(a.o.Realms, func(r Realm) bool {
+		return r.Directory
+	})
 	at := strings.LastIndexByte(name, '\\')
 	if at >= 0 && directory {
 		name = name[at+1:]
@@ -116,7 +160,11 @@ func (a *Authenticator) throttleAccount(name, domain string) string {
 }
 
 // waitForTurn waits until a password may be verified.
-func (a *Authenticator) waitForTurn(ctx context.Context, counted string, from netip.Addr) (*throttle.Turn, error) {
+func (a *Authenticator) waitForTurn(
+	ctx context.Context,
+	counted string,
+	from netip.Addr,
+) (*throttle.Turn, error) {
 	turn, err := a.o.Throttle.Begin(ctx, counted, from)
 	if err != nil || turn.Delay == 0 {
 		return turn, err
@@ -146,7 +194,9 @@ type refusal struct {
 // asked, those of its users are not known to be wrong: counting them would lock out
 // these users, and others at their address, beyond the outage. A user of the local
 // realm is counted all the same: an outage must not let anybody guess for nothing.
-func (r refusal) isCredentialFailure() bool { return r.known || r.silent == "" }
+func (r refusal) isCredentialFailure() bool {
+	return r.known || r.silent == ""
+}
 
 func (r refusal) reasonText() string {
 	text := "no realm knows these credentials"
@@ -162,7 +212,11 @@ func (r refusal) reasonText() string {
 // askRealms tries the realms in order until one knows the user by these credentials. The
 // work that hides whether a local user exists is done last, before a refusal, so
 // that a user whom a later realm knows does not pay for it.
-func (a *Authenticator) askRealms(ctx context.Context, c Credentials, name, domain string) (*verified, refusal, error) {
+func (a *Authenticator) askRealms(
+	ctx context.Context,
+	c Credentials,
+	name, domain string,
+) (*verified, refusal, error) {
 	var no refusal
 	owed := false
 	for _, r := range a.o.Realms {
@@ -176,12 +230,26 @@ func (a *Authenticator) askRealms(ctx context.Context, c Credentials, name, doma
 			}
 			owed, no.known = owed || !worked, no.known || worked
 			if p != nil {
-				return &verified{login: localLogin(p, r.Name), id: p.ID(), epoch: p.Epoch, until: a.o.Now().Add(localFor)}, no, nil
+				return &verified{
+					login: localLogin(p, r.Name),
+					id:    p.ID(),
+					epoch: p.Epoch,
+					until: a.o.Now().Add(localFor),
+				}, no, nil
 			}
 			continue
 		}
 		epoch := r.epoch()
-		res, err := authenticateOutside(ctx, r, realm.Credentials{User: name, Domain: domain, Password: c.Password, Address: c.Address.String()})
+		res, err := authenticateOutside(
+			ctx,
+			r,
+			realm.Credentials{
+				User:     name,
+				Domain:   domain,
+				Password: c.Password,
+				Address:  c.Address.String(),
+			},
+		)
 		if ctx.Err() != nil {
 			return nil, no, ctx.Err()
 		}
@@ -191,7 +259,15 @@ func (a *Authenticator) askRealms(ctx context.Context, c Credentials, name, doma
 				why = err.Error()
 			}
 			no.silent = r.Name
-			a.o.Attempt(ctx, Attempt{User: c.User, Realm: r.Name, Address: c.Address, Reason: "unavailable: " + why})
+			a.o.Attempt(
+				ctx,
+				Attempt{
+					User:    c.User,
+					Realm:   r.Name,
+					Address: c.Address,
+					Reason:  "unavailable: " + why,
+				},
+			)
 			continue
 		}
 		if res.Outcome == realm.Authenticated {
@@ -200,7 +276,12 @@ func (a *Authenticator) askRealms(ctx context.Context, c Credentials, name, doma
 				no.said = append(no.said, r.Name+": the user is blocked by access:block")
 				continue
 			}
-			return &verified{login: l, realm: r, realmEpoch: epoch, until: a.o.Now().Add(a.o.CacheFor)}, no, nil
+			return &verified{
+				login:      l,
+				realm:      r,
+				realmEpoch: epoch,
+				until:      a.o.Now().Add(a.o.CacheFor),
+			}, no, nil
 		}
 		if res.Reason != "" {
 			no.said = append(no.said, r.Name+": "+res.Reason)
@@ -214,11 +295,17 @@ func (a *Authenticator) askRealms(ctx context.Context, c Credentials, name, doma
 
 // authenticateOutside asks one realm about credentials.
 func authenticateOutside(ctx context.Context, r Realm, c realm.Credentials) (realm.Result, error) {
-	return inPlace(ctx, r, func(ctx context.Context) (realm.Result, error) { return r.Outside.Authenticate(ctx, c) })
+	return inPlace(ctx, r, func(ctx context.Context) (realm.Result, error) {
+		return r.Outside.Authenticate(ctx, c)
+	})
 }
 
 // inPlace asks one realm within its own time, whatever it does, once there is a place.
-func inPlace(ctx context.Context, r Realm, ask func(context.Context) (realm.Result, error)) (realm.Result, error) {
+func inPlace(
+	ctx context.Context,
+	r Realm,
+	ask func(context.Context) (realm.Result, error),
+) (realm.Result, error) {
 	if r.Places != nil {
 		select {
 		case r.Places <- struct{}{}:
@@ -237,4 +324,6 @@ func inPlace(ctx context.Context, r Realm, ask func(context.Context) (realm.Resu
 	return res, err
 }
 
-func orSDN(domain string) string { return cmp.Or(domain, identity.SDN) }
+func orSDN(domain string) string {
+	return cmp.Or(domain, identity.SDN)
+}

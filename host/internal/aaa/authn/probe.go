@@ -23,7 +23,10 @@ type Answer struct {
 func (a *Authenticator) Probe(ctx context.Context, c Credentials) ([]Answer, error) {
 	name, domain, ok := splitUser(c.User)
 	if !ok || c.Password == "" || len(c.Password) > maxCredentials {
-		return nil, fault.New(fault.Invalid, "write NAME or NAME@DOMAIN, and a password that is not empty")
+		return nil, fault.New(
+			fault.Invalid,
+			"write NAME or NAME@DOMAIN, and a password that is not empty",
+		)
 	}
 	ctx, cancel := context.WithTimeout(ctx, loginTime)
 	defer cancel()
@@ -39,23 +42,48 @@ func (a *Authenticator) Probe(ctx context.Context, c Credentials) ([]Answer, err
 	good := false
 	for _, r := range a.o.Realms {
 		began := a.o.Now()
-		res, err := a.probeOne(ctx, r, realm.Credentials{User: name, Domain: domain, Password: c.Password, Address: c.Address.String()})
+		res, err := a.probeOne(
+			ctx,
+			r,
+			realm.Credentials{
+				User:     name,
+				Domain:   domain,
+				Password: c.Password,
+				Address:  c.Address.String(),
+			},
+		)
 		if err != nil {
-			res = realm.Result{Outcome: realm.Unavailable, Reason: err.Error()}
+			res = realm.Result{
+				Outcome: realm.Unavailable,
+				Reason:  err.Error(),
+			}
 		}
 		good = good || res.Outcome == realm.Authenticated
-		out = append(out, Answer{Realm: r.Name, Result: res, Took: a.o.Now().Sub(began)})
+		out = append(out, Answer{
+			Realm:  r.Name,
+			Result: res,
+			Took:   a.o.Now().Sub(began),
+		})
 	}
 	if good {
 		turn.Succeeded()
 	} else {
 		turn.Failed()
 	}
-	a.o.Attempt(ctx, Attempt{User: c.User, Realm: "realm:test", Address: c.Address, OK: good})
+	a.o.Attempt(ctx, Attempt{
+		User:    c.User,
+		Realm:   "realm:test",
+		Address: c.Address,
+		OK:      good,
+	})
 	return out, nil
 }
 
-func (a *Authenticator) probeOne(ctx context.Context, r Realm, c realm.Credentials) (realm.Result, error) {
+func (a *Authenticator) probeOne(
+	ctx context.Context,
+	r Realm,
+	c realm.Credentials,
+) (realm.Result, error) {
 	if r.Outside != nil {
 		return authenticateOutside(ctx, r, c)
 	}
@@ -63,8 +91,14 @@ func (a *Authenticator) probeOne(ctx context.Context, r Realm, c realm.Credentia
 	if err != nil || p == nil {
 		return realm.Result{}, err
 	}
-	return realm.Result{Outcome: realm.Authenticated, Principal: p.Name, Roles: p.Roles}, nil
+	return realm.Result{
+		Outcome:   realm.Authenticated,
+		Principal: p.Name,
+		Roles:     p.Roles,
+	}, nil
 }
 
 // Realms lists the realms in the order they are tried.
-func (a *Authenticator) Realms() []Realm { return append([]Realm(nil), a.o.Realms...) }
+func (a *Authenticator) Realms() []Realm {
+	return append([]Realm(nil), a.o.Realms...)
+}

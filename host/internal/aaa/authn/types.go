@@ -61,7 +61,9 @@ func (r Realm) epoch() uint64 {
 }
 
 // Wait is how long the realm may take for one question.
-func (r Realm) Wait() time.Duration { return cmp.Or(r.Timeout, 5*time.Second) }
+func (r Realm) Wait() time.Duration {
+	return cmp.Or(r.Timeout, 5*time.Second)
+}
 
 // Attempt is a login, for accounting. It never holds a secret.
 type Attempt struct {
@@ -76,10 +78,14 @@ type Attempt struct {
 type UnavailableError struct{ Realm string }
 
 // Error names the realm, for the log; clients learn only that the login cannot be verified now.
-func (e *UnavailableError) Error() string { return "realm " + e.Realm + " cannot be asked now" }
+func (e *UnavailableError) Error() string {
+	return "realm " + e.Realm + " cannot be asked now"
+}
 
 // RetryAfter is when to try again.
-func (e *UnavailableError) RetryAfter() time.Duration { return 5 * time.Second }
+func (e *UnavailableError) RetryAfter() time.Duration {
+	return 5 * time.Second
+}
 
 // ErrRefused is all that a client learns of a failed login.
 var ErrRefused = errors.New("the credentials were refused")

@@ -57,7 +57,12 @@ func Compile(content json.RawMessage) (Rules, error) {
 		resource := cmp.Or(p.Resource, "*")
 		pat, err := pattern.Compile(resource)
 		if err != nil {
-			return nil, fault.At(fault.Invalid, "authorization-schema:simple-authorization/policies="+p.Service+"/resource", "%v", err)
+			return nil, fault.At(
+				fault.Invalid,
+				"authorization-schema:simple-authorization/policies="+p.Service+"/resource",
+				"%v",
+				err,
+			)
 		}
 		if p.Service == RestConf {
 			out = append(out, rule{p.Action, pat, p.Role})
@@ -122,9 +127,14 @@ func (rules Rules) Check(admins [][]string) error {
 		return err
 	}
 	for _, roles := range admins {
-		if rules.allowsRequest(http.MethodPut, p, roles) || rules.allowsRequest(http.MethodDelete, p, roles) {
+		if rules.allowsRequest(http.MethodPut, p, roles) ||
+			rules.allowsRequest(http.MethodDelete, p, roles) {
 			return nil
 		}
 	}
-	return fault.At(fault.InUse, "authorization-schema:simple-authorization", "with this policy no administrator could change it any more; give it role admin and resource *")
+	return fault.At(
+		fault.InUse,
+		"authorization-schema:simple-authorization",
+		"with this policy no administrator could change it any more; give it role admin and resource *",
+	)
 }

@@ -20,7 +20,10 @@ type Map[K comparable, V any] struct {
 
 // New returns a map of about size entries.
 func New[K comparable, V any](size int) *Map[K, V] {
-	return &Map[K, V]{seed: maphash.MakeSeed(), perShard: max(1, size/shards)}
+	return &Map[K, V]{
+		seed:     maphash.MakeSeed(),
+		perShard: max(1, size/shards),
+	}
 }
 
 // Get returns the entry of a key.

@@ -33,7 +33,10 @@ func (s *Service) Bootstrap(ctx context.Context, f First) (bool, error) {
 		name, password string
 		random         bool
 		hash           []byte
-	}{{name: "admin", password: f.Admin}, {name: "user", password: f.User}}
+	}{{
+		name:     "admin",
+		password: f.Admin,
+	}, {name: "user", password: f.User}}
 	text := ""
 	for _, u := range users {
 		if u.password == "" {
@@ -65,7 +68,21 @@ func (s *Service) Bootstrap(ctx context.Context, f First) (bool, error) {
 			putRecord(roleKey(SDN, UserRole), roleRecord{"may use what no rule keeps for others"}),
 		}
 		for _, u := range users {
-			ops = append(ops, putRecord(userKey(SDN, u.name), userRecord{Profile: Profile{Description: u.name + " user"}, Enabled: true, Epoch: rand.Text(), Hash: u.hash, Changed: s.now(), Created: s.o.Now().UTC(), First: u.random}))
+			ops = append(
+				ops,
+				putRecord(
+					userKey(SDN, u.name),
+					userRecord{
+						Profile: Profile{Description: u.name + " user"},
+						Enabled: true,
+						Epoch:   rand.Text(),
+						Hash:    u.hash,
+						Changed: s.now(),
+						Created: s.o.Now().UTC(),
+						First:   u.random,
+					},
+				),
+			)
 		}
 		for _, g := range []grantKeys{
 			{SDN, "admin", SDN, AdminRole, SDN}, {SDN, "admin", SDN, UserRole, SDN}, {SDN, "user", SDN, UserRole, SDN},

@@ -11,7 +11,11 @@ import (
 // Domains lists domains by name.
 func (s *Service) Domains(ctx context.Context, p Page) ([]Domain, error) {
 	return listRecords(ctx, s, "domain", p, func(parts []string, r domainRecord) Domain {
-		return Domain{Name: parts[1], Description: r.Description, Enabled: r.Enabled}
+		return Domain{
+			Name:        parts[1],
+			Description: r.Description,
+			Enabled:     r.Enabled,
+		}
 	})
 }
 
@@ -25,7 +29,11 @@ func (v view) findDomain(id string) (Domain, error) {
 		return Domain{}, fault.New(fault.NotFound, "domain %s does not exist", id)
 	}
 	r, err := findRecord[domainRecord](v, domainKey(id), "domain", id)
-	return Domain{Name: id, Description: r.Description, Enabled: r.Enabled}, err
+	return Domain{
+		Name:        id,
+		Description: r.Description,
+		Enabled:     r.Enabled,
+	}, err
 }
 
 // CreateDomain adds a domain.
@@ -37,7 +45,10 @@ func (s *Service) CreateDomain(ctx context.Context, d Domain) error {
 		return err
 	}
 	err := s.updateRecords(ctx, func(v view) ([]datastore.Op, error) {
-		return []datastore.Op{putRecord(domainKey(d.Name), domainRecord{d.Description, d.Enabled})}, v.checkAbsent(domainKey(d.Name), "domain", d.Name)
+		return []datastore.Op{putRecord(
+			domainKey(d.Name),
+			domainRecord{d.Description, d.Enabled},
+		)}, v.checkAbsent(domainKey(d.Name), "domain", d.Name)
 	})
 	return s.auditChange(ctx, err, "create domain", d.Name)
 }
@@ -49,7 +60,11 @@ type DomainChange struct {
 }
 
 // UpdateDomain changes a domain. Users of a disabled one cannot log in, at once.
-func (s *Service) UpdateDomain(ctx context.Context, id string, c DomainChange) (d Domain, err error) {
+func (s *Service) UpdateDomain(
+	ctx context.Context,
+	id string,
+	c DomainChange,
+) (d Domain, err error) {
 	if c.Description != nil {
 		if err := checkText("description", *c.Description); err != nil {
 			return d, err
@@ -82,7 +97,10 @@ func (s *Service) DeleteDomain(ctx context.Context, id string) error {
 			return nil, err
 		}
 		ops := []datastore.Op{removeRecord(domainKey(id)), datastore.DeletePrefix(namespace, joinKey("role", id)+"/")}
-		for e, err := range v.sn.Range(namespace, datastore.RangeOptions{Prefix: joinKey("user", id) + "/"}) {
+		for e, err := range v.sn.Range(
+			namespace,
+			datastore.RangeOptions{Prefix: joinKey("user", id) + "/"},
+		) {
 			if err != nil {
 				return nil, err
 			}

@@ -21,7 +21,11 @@ func (v view) keepAdmin(c change) error {
 	if err != nil || !had {
 		return err
 	}
-	return fault.New(fault.InUse, "this is the last enabled administrator of %s; create another one first", SDN)
+	return fault.New(
+		fault.InUse,
+		"this is the last enabled administrator of %s; create another one first",
+		SDN,
+	)
 }
 
 func (v view) anyAdmin(c change) (bool, error) {

@@ -49,7 +49,13 @@ func (v view) findPrincipal(id string) (*Principal, userRecord, error) {
 	if err != nil {
 		return nil, r, err
 	}
-	p := &Principal{Name: u.Name, Domain: u.Domain, Epoch: r.Epoch, PasswordSet: r.Changed, First: r.First}
+	p := &Principal{
+		Name:        u.Name,
+		Domain:      u.Domain,
+		Epoch:       r.Epoch,
+		PasswordSet: r.Changed,
+		First:       r.First,
+	}
 	own, err := v.enabledDomain(u.Domain, change{})
 	if err != nil {
 		return nil, r, err
@@ -79,7 +85,9 @@ func (s *Service) Admins(ctx context.Context) ([][]string, error) {
 			if p, _, inner = v.findPrincipal(id); inner != nil {
 				return false
 			}
-			if !slices.ContainsFunc(out, func(r []string) bool { return slices.Equal(r, p.Roles) }) {
+			if !slices.ContainsFunc(out, func(r []string) bool {
+				return slices.Equal(r, p.Roles)
+			}) {
 				out = append(out, p.Roles)
 			}
 			return true
@@ -102,7 +110,10 @@ func (s *Service) Verify(ctx context.Context, name, domain, password string) (*P
 // Match is Verify for a caller that has others to ask: for a user who cannot log in
 // here it does no work, says so, and leaves the Waste to the caller, who owes it
 // before anybody learns of a refusal.
-func (s *Service) Match(ctx context.Context, name, domain, password string) (p *Principal, worked bool, err error) {
+func (s *Service) Match(
+	ctx context.Context,
+	name, domain, password string,
+) (p *Principal, worked bool, err error) {
 	id, now := Typed(name)+"@"+domain, s.generation.Load()
 	if a, ok := s.absent.Get(id); ok && a.generation == now {
 		return nil, false, nil
@@ -173,6 +184,10 @@ func (s *Service) MustChange(p *Principal) string {
 }
 
 // MayDemand reports whether MustChange can ever say something.
-func (s *Service) MayDemand() bool { return s.o.ChangeFirst || s.o.MaxAge > 0 }
+func (s *Service) MayDemand() bool {
+	return s.o.ChangeFirst || s.o.MaxAge > 0
+}
 
-func (s *Service) now() time.Time { return s.o.Now().UTC().Truncate(time.Second) }
+func (s *Service) now() time.Time {
+	return s.o.Now().UTC().Truncate(time.Second)
+}

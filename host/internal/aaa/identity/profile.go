@@ -18,7 +18,9 @@ type Field struct {
 // Fields are those of p, in the order in which they are shown.
 func (p *Profile) Fields() []Field {
 	return []Field{
-		{"description", "userDescription", "desc", "what the user is for", &p.Description, func(s string) error { return checkText("description", s) }},
+		{"description", "userDescription", "desc", "what the user is for", &p.Description, func(s string) error {
+			return checkText("description", s)
+		}},
 		{"email", "email", "userEmail", "an e-mail address", &p.Email, checkEmail},
 	}
 }

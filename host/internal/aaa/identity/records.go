@@ -47,11 +47,19 @@ type domainRecord struct {
 	Enabled     bool   `json:"enabled"`
 }
 
-func joinKey(parts ...string) string { return strings.Join(parts, "/") }
+func joinKey(parts ...string) string {
+	return strings.Join(parts, "/")
+}
 
-func userKey(domain, name string) string { return joinKey("user", domain, name) }
-func roleKey(domain, name string) string { return joinKey("role", domain, name) }
-func domainKey(name string) string       { return joinKey("domain", name) }
+func userKey(domain, name string) string {
+	return joinKey("user", domain, name)
+}
+func roleKey(domain, name string) string {
+	return joinKey("role", domain, name)
+}
+func domainKey(name string) string {
+	return joinKey("domain", name)
+}
 
 // grantKeys are the three keys of one grant.
 type grantKeys struct{ userDomain, user, roleDomain, role, domain string }
@@ -102,7 +110,9 @@ func putRecord(key string, record any) datastore.Op {
 	return datastore.Put(namespace, key, data)
 }
 
-func removeRecord(key string) datastore.Op { return datastore.Delete(namespace, key) }
+func removeRecord(key string) datastore.Op {
+	return datastore.Delete(namespace, key)
+}
 
 // view reads records of one snapshot.
 type view struct{ sn datastore.Snapshot }
@@ -168,10 +178,23 @@ func (v view) listGrants(prefix string) ([]grantKeys, error) {
 }
 
 // listRecords reads one page of the records of a kind, in the order of keys.
-func listRecords[R, T any](ctx context.Context, s *Service, kind string, p Page, build func(parts []string, r R) T) ([]T, error) {
+func listRecords[R, T any](
+	ctx context.Context,
+	s *Service,
+	kind string,
+	p Page,
+	build func(parts []string, r R) T,
+) ([]T, error) {
 	return readValue(ctx, s, func(v view) ([]T, error) {
 		out := []T{}
-		for e, err := range v.sn.Range(namespace, datastore.RangeOptions{Prefix: kind + "/", After: afterKey(kind, p.After), Limit: p.Limit}) {
+		for e, err := range v.sn.Range(
+			namespace,
+			datastore.RangeOptions{
+				Prefix: kind + "/",
+				After:  afterKey(kind, p.After),
+				Limit:  p.Limit,
+			},
+		) {
 			if err != nil {
 				return nil, err
 			}
@@ -186,7 +209,11 @@ func listRecords[R, T any](ctx context.Context, s *Service, kind string, p Page,
 }
 
 // readValue returns what f reads.
-func readValue[T any](ctx context.Context, s *Service, f func(v view) (T, error)) (out T, err error) {
+func readValue[T any](
+	ctx context.Context,
+	s *Service,
+	f func(v view) (T, error),
+) (out T, err error) {
 	err = s.readSnapshot(ctx, func(v view) error {
 		out, err = f(v)
 		return err

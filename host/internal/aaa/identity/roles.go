@@ -10,7 +10,11 @@ import (
 // Roles lists roles, by domain and name.
 func (s *Service) Roles(ctx context.Context, p Page) ([]Role, error) {
 	return listRecords(ctx, s, "role", p, func(parts []string, r roleRecord) Role {
-		return Role{Name: parts[2], Domain: parts[1], Description: r.Description}
+		return Role{
+			Name:        parts[2],
+			Domain:      parts[1],
+			Description: r.Description,
+		}
 	})
 }
 
@@ -25,7 +29,11 @@ func (v view) findRole(id string) (Role, error) {
 		return Role{}, fault.New(fault.NotFound, "role %s does not exist", id)
 	}
 	r, err := findRecord[roleRecord](v, roleKey(domain, name), "role", id)
-	return Role{Name: name, Domain: domain, Description: r.Description}, err
+	return Role{
+		Name:        name,
+		Domain:      domain,
+		Description: r.Description,
+	}, err
 }
 
 // CreateRole adds a role.
@@ -43,13 +51,20 @@ func (s *Service) CreateRole(ctx context.Context, r Role) error {
 		if _, err := v.findDomain(r.Domain); err != nil {
 			return nil, err
 		}
-		return []datastore.Op{putRecord(roleKey(r.Domain, r.Name), roleRecord{r.Description})}, v.checkAbsent(roleKey(r.Domain, r.Name), "role", r.ID())
+		return []datastore.Op{putRecord(
+			roleKey(r.Domain, r.Name),
+			roleRecord{r.Description},
+		)}, v.checkAbsent(roleKey(r.Domain, r.Name), "role", r.ID())
 	})
 	return s.auditChange(ctx, err, "create role", r.ID())
 }
 
 // UpdateRole changes a role's description; nil leaves it.
-func (s *Service) UpdateRole(ctx context.Context, id string, description *string) (r Role, err error) {
+func (s *Service) UpdateRole(
+	ctx context.Context,
+	id string,
+	description *string,
+) (r Role, err error) {
 	if description != nil {
 		if err := checkText("description", *description); err != nil {
 			return r, err
@@ -73,7 +88,11 @@ func (s *Service) DeleteRole(ctx context.Context, id string) error {
 			return nil, err
 		}
 		if r.Name == AdminRole && r.Domain == SDN {
-			return nil, fault.New(fault.InUse, "the role %s cannot be deleted: without it no user could administer the controller", id)
+			return nil, fault.New(
+				fault.InUse,
+				"the role %s cannot be deleted: without it no user could administer the controller",
+				id,
+			)
 		}
 		grants, err := v.listGrants(joinKey("granted", r.Domain, r.Name) + "/")
 		ops := []datastore.Op{removeRecord(roleKey(r.Domain, r.Name))}

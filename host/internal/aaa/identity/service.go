@@ -70,11 +70,17 @@ func New(o Options) *Service {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	return &Service{o: o, principals: cache.New[string, cached](maxPrincipals), absent: cache.New[string, cached](maxAbsent)}
+	return &Service{
+		o:          o,
+		principals: cache.New[string, cached](maxPrincipals),
+		absent:     cache.New[string, cached](maxAbsent),
+	}
 }
 
 // Generation changes with every change of any identity.
-func (s *Service) Generation() uint64 { return s.generation.Load() }
+func (s *Service) Generation() uint64 {
+	return s.generation.Load()
+}
 
 // Run watches for changes made by other nodes of a cluster until ctx ends.
 func (s *Service) Run(ctx context.Context) error {
@@ -86,7 +92,10 @@ func (s *Service) Run(ctx context.Context) error {
 
 // updateRecords runs one optimistic transaction. change reads a snapshot and returns
 // the writes; it runs again when another node was faster.
-func (s *Service) updateRecords(ctx context.Context, change func(v view) ([]datastore.Op, error)) error {
+func (s *Service) updateRecords(
+	ctx context.Context,
+	change func(v view) ([]datastore.Op, error),
+) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for range 16 {
@@ -103,15 +112,23 @@ func (s *Service) updateRecords(ctx context.Context, change func(v view) ([]data
 			return err
 		}
 		_, err = s.o.Store.Commit(ctx, datastore.Txn{
-			Compares: []datastore.Compare{{Namespace: namespace, Key: guardKey, Revision: guard}},
-			Ops:      append(ops, datastore.Put(namespace, guardKey, nil)),
+			Compares: []datastore.Compare{{
+				Namespace: namespace,
+				Key:       guardKey,
+				Revision:  guard,
+			}},
+			Ops: append(ops, datastore.Put(namespace, guardKey, nil)),
 		})
 		s.generation.Add(1)
 		switch {
 		case errors.Is(err, datastore.ErrConflict):
 			continue
 		case errors.Is(err, datastore.ErrTooBig):
-			return fault.Wrap(fault.InUse, err, "too much depends on it for one transaction; delete its users and roles first")
+			return fault.Wrap(
+				fault.InUse,
+				err,
+				"too much depends on it for one transaction; delete its users and roles first",
+			)
 		}
 		return err
 	}
@@ -120,5 +137,7 @@ func (s *Service) updateRecords(ctx context.Context, change func(v view) ([]data
 
 // readSnapshot runs f on a consistent snapshot.
 func (s *Service) readSnapshot(ctx context.Context, f func(v view) error) error {
-	return datastore.Read(ctx, s.o.Store, func(sn datastore.Snapshot) error { return f(view{sn}) })
+	return datastore.Read(ctx, s.o.Store, func(sn datastore.Snapshot) error {
+		return f(view{sn})
+	})
 }

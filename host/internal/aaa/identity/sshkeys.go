@@ -38,7 +38,9 @@ type keyRecord struct {
 	Added   time.Time `json:"added"`
 }
 
-func keyPrefix(domain, name string) string { return joinKey("key", domain, name) + "/" }
+func keyPrefix(domain, name string) string {
+	return joinKey("key", domain, name) + "/"
+}
 
 // keyID is the SHA-256 fingerprint of a key in base64 for URLs; 43 characters.
 func keyID(key ssh.PublicKey) string {
@@ -60,11 +62,22 @@ func ParseKey(line string) (key ssh.PublicKey, comment string, err error) {
 	key, comment, options, rest, err := ssh.ParseAuthorizedKey([]byte(line))
 	switch {
 	case err != nil || strings.TrimSpace(string(rest)) != "":
-		return nil, "", fault.New(fault.Invalid, "this is not one public key in OpenSSH's form; send the line of the file that ends in .pub, such as ssh-ed25519 AAAA… name")
+		return nil, "", fault.New(
+			fault.Invalid,
+			"this is not one public key in OpenSSH's form; send the line of the file that ends in .pub, such as ssh-ed25519 AAAA… name",
+		)
 	case len(options) > 0:
-		return nil, "", fault.New(fault.Invalid, "options before a key (%s) are not supported; send the key without them", strings.Join(options, ","))
+		return nil, "", fault.New(
+			fault.Invalid,
+			"options before a key (%s) are not supported; send the key without them",
+			strings.Join(options, ","),
+		)
 	case len(comment) > maxKeyComment:
-		return nil, "", fault.New(fault.TooBig, "the comment of a key has at most %d bytes", maxKeyComment)
+		return nil, "", fault.New(
+			fault.TooBig,
+			"the comment of a key has at most %d bytes",
+			maxKeyComment,
+		)
 	}
 	if err := checkText("comment", comment); err != nil {
 		return nil, "", err
@@ -72,10 +85,19 @@ func ParseKey(line string) (key ssh.PublicKey, comment string, err error) {
 	crypto, ok := key.(ssh.CryptoPublicKey)
 	_, certificate := key.(*ssh.Certificate)
 	if !ok || certificate || key.Type() == "ssh-dss" {
-		return nil, "", fault.New(fault.Invalid, "keys of type %s are not accepted; make one with ssh-keygen -t ed25519", key.Type())
+		return nil, "", fault.New(
+			fault.Invalid,
+			"keys of type %s are not accepted; make one with ssh-keygen -t ed25519",
+			key.Type(),
+		)
 	}
 	if r, ok := crypto.CryptoPublicKey().(*rsa.PublicKey); ok && r.N.BitLen() < minRSA {
-		return nil, "", fault.New(fault.Invalid, "an RSA key of %d bits is too short, %d are needed; make one with ssh-keygen -t ed25519", r.N.BitLen(), minRSA)
+		return nil, "", fault.New(
+			fault.Invalid,
+			"an RSA key of %d bits is too short, %d are needed; make one with ssh-keygen -t ed25519",
+			r.N.BitLen(),
+			minRSA,
+		)
 	}
 	return key, comment, nil
 }
@@ -101,16 +123,32 @@ func (s *Service) AddKey(ctx context.Context, id, line string) (k SSHKey, err er
 		if err != nil {
 			return nil, err
 		}
-		k = SSHKey{ID: keyID(key), Fingerprint: ssh.FingerprintSHA256(key), Type: key.Type(), Comment: comment, Added: s.now().UTC()}
-		if at := slices.IndexFunc(have, func(o SSHKey) bool { return o.ID == k.ID }); at >= 0 {
+		k = SSHKey{
+			ID:          keyID(key),
+			Fingerprint: ssh.FingerprintSHA256(key),
+			Type:        key.Type(),
+			Comment:     comment,
+			Added:       s.now().UTC(),
+		}
+		if at := slices.IndexFunc(have, func(o SSHKey) bool {
+			return o.ID == k.ID
+		}); at >= 0 {
 			k = have[at]
 			return nil, nil
 		}
 		if len(have) >= maxKeys {
-			return nil, fault.New(fault.InUse, "user %s has %d SSH keys, the most; remove one first", id, maxKeys)
+			return nil, fault.New(
+				fault.InUse,
+				"user %s has %d SSH keys, the most; remove one first",
+				id,
+				maxKeys,
+			)
 		}
 		added = true
-		return []datastore.Op{putRecord(keyPrefix(u.Domain, u.Name)+k.ID, keyRecord{k.Type, k.Comment, k.Added})}, nil
+		return []datastore.Op{putRecord(
+			keyPrefix(u.Domain, u.Name)+k.ID,
+			keyRecord{k.Type, k.Comment, k.Added},
+		)}, nil
 	})
 	if err != nil || !added {
 		return k, err

@@ -41,7 +41,9 @@ func (d Domain) ID() string { return d.Name }
 type Grant struct{ User, Role, Domain string }
 
 // ID is userid@roleid@domainid.
-func (g Grant) ID() string { return g.User + "@" + g.Role + "@" + g.Domain }
+func (g Grant) ID() string {
+	return g.User + "@" + g.Role + "@" + g.Domain
+}
 
 // Principal is what a request may rely on about a user: looked up again after
 // every change, never frozen into a login or a token.
@@ -58,10 +60,14 @@ type Principal struct {
 }
 
 // ID is name@domain.
-func (p *Principal) ID() string { return p.Name + "@" + p.Domain }
+func (p *Principal) ID() string {
+	return p.Name + "@" + p.Domain
+}
 
 // MayLogIn reports whether the user may log in at all: no right, no login.
-func (p *Principal) MayLogIn() bool { return p.Active && len(p.Roles) > 0 }
+func (p *Principal) MayLogIn() bool {
+	return p.Active && len(p.Roles) > 0
+}
 
 // SplitID cuts an id into name and domain.
 func SplitID(id string) (name, domain string, ok bool) {

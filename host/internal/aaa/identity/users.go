@@ -12,7 +12,12 @@ import (
 )
 
 func userOf(parts []string, r userRecord) User {
-	return User{Name: parts[2], Domain: parts[1], Profile: r.Profile, Enabled: r.Enabled}
+	return User{
+		Name:    parts[2],
+		Domain:  parts[1],
+		Profile: r.Profile,
+		Enabled: r.Enabled,
+	}
 }
 
 // afterKey turns the id a page begins after into its key.
@@ -45,7 +50,12 @@ func (v view) findUser(id string) (User, userRecord, error) {
 		return User{}, userRecord{}, fault.New(fault.NotFound, "user %s does not exist", id)
 	}
 	r, err := findRecord[userRecord](v, userKey(domain, name), "user", id)
-	return User{Name: name, Domain: domain, Profile: r.Profile, Enabled: r.Enabled}, r, err
+	return User{
+		Name:    name,
+		Domain:  domain,
+		Profile: r.Profile,
+		Enabled: r.Enabled,
+	}, r, err
 }
 
 // CreateUser adds a user with a password.
@@ -56,8 +66,16 @@ func (s *Service) CreateUser(ctx context.Context, u User, password string) error
 	if err := s.checkPassword(password); err != nil {
 		return err
 	}
-	record := userRecord{Profile: u.Profile, Enabled: u.Enabled, Epoch: rand.Text(), Changed: s.now(), Created: s.o.Now().UTC()}
-	if err := s.readSnapshot(ctx, func(v view) error { return v.mayCreate(u) }); err != nil {
+	record := userRecord{
+		Profile: u.Profile,
+		Enabled: u.Enabled,
+		Epoch:   rand.Text(),
+		Changed: s.now(),
+		Created: s.o.Now().UTC(),
+	}
+	if err := s.readSnapshot(ctx, func(v view) error {
+		return v.mayCreate(u)
+	}); err != nil {
 		return err // before the costly hash
 	}
 	var err error
@@ -111,7 +129,9 @@ func (s *Service) openHash(id string, sealed []byte) (string, error) {
 }
 
 // sealPurpose binds a sealed hash to its user, so that it cannot be moved to another.
-func sealPurpose(id string) []byte { return []byte("aaa/password/" + id) }
+func sealPurpose(id string) []byte {
+	return []byte("aaa/password/" + id)
+}
 
 // UserChange is an update; nil members stay as they are.
 type UserChange struct {
@@ -175,7 +195,10 @@ func (c UserChange) describeChange() string {
 		names = append(names, "password")
 	}
 	if c.Enabled != nil {
-		names = append(names, map[bool]string{true: "enabled", false: "disabled"}[*c.Enabled])
+		names = append(names, map[bool]string{
+			true:  "enabled",
+			false: "disabled",
+		}[*c.Enabled])
 	}
 	if len(names) == 0 {
 		return ""
@@ -217,7 +240,11 @@ func (s *Service) removeUser(v view, domain, name string) ([]datastore.Op, error
 	for _, g := range grants {
 		ops = append(ops, g.removeOps()...)
 	}
-	return append(ops, datastore.DeletePrefix(namespace, keyPrefix(domain, name)), removeRecord(userKey(domain, name))), err
+	return append(
+		ops,
+		datastore.DeletePrefix(namespace, keyPrefix(domain, name)),
+		removeRecord(userKey(domain, name)),
+	), err
 }
 
 func (s *Service) dependentOps(v view, id string) ([]datastore.Op, error) {

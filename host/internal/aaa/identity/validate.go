@@ -55,8 +55,13 @@ func checkName(field, value string) error {
 	}) {
 		return invalidField(field, `the characters @ / \ : and control characters are not allowed`)
 	}
-	if strings.Trim(value, ".") == "" || strings.HasPrefix(strings.TrimLeft(value, "."), ";") || looksEncoded(value) {
-		return invalidField(field, "the name cannot stand in a url: dots alone, a leading semicolon and percent encodings are not allowed")
+	if strings.Trim(value, ".") == "" ||
+		strings.HasPrefix(strings.TrimLeft(value, "."), ";") ||
+		looksEncoded(value) {
+		return invalidField(
+			field,
+			"the name cannot stand in a url: dots alone, a leading semicolon and percent encodings are not allowed",
+		)
 	}
 	return nil
 }
@@ -64,7 +69,9 @@ func checkName(field, value string) error {
 func looksEncoded(s string) bool {
 	const hex = "0123456789abcdefABCDEF"
 	for i := 0; i+2 < len(s); i++ {
-		if s[i] == '%' && strings.IndexByte(hex, s[i+1]) >= 0 && strings.IndexByte(hex, s[i+2]) >= 0 {
+		if s[i] == '%' &&
+			strings.IndexByte(hex, s[i+1]) >= 0 &&
+			strings.IndexByte(hex, s[i+2]) >= 0 {
 			return true
 		}
 	}
@@ -93,7 +100,10 @@ func (s *Service) checkPassword(value string) error {
 		return invalidField("password", "at least %d characters are required", n)
 	}
 	if s.o.Blocked.Has(value) {
-		return invalidField("password", "this password is in a list of those that attackers try first; choose another")
+		return invalidField(
+			"password",
+			"this password is in a list of those that attackers try first; choose another",
+		)
 	}
 	return nil
 }
@@ -114,8 +124,12 @@ func NormalName(field, value string) (string, error) {
 			return "", invalidField(field, "a name has single blanks only")
 		}
 		normal, err := usernames.String(part)
-		if err != nil || bidirule.DirectionString(normal) == bidi.RightToLeft && !bidirule.ValidString(normal) {
-			return "", invalidField(field, "the name holds characters that cannot be seen, that change the direction of the text, or that look like others (RFC 8265)")
+		if err != nil ||
+			bidirule.DirectionString(normal) == bidi.RightToLeft && !bidirule.ValidString(normal) {
+			return "", invalidField(
+				field,
+				"the name holds characters that cannot be seen, that change the direction of the text, or that look like others (RFC 8265)",
+			)
 		}
 		parts[i] = normal
 	}
@@ -139,7 +153,12 @@ func Typed(name string) string {
 // blanks at the ends and repeated ones, forms of the same characters. Guesses are counted by it.
 func Folded(name string) string {
 	name = strings.Map(func(r rune) rune {
-		if unicode.In(r, unicode.Cf, unicode.Mn, unicode.Variation_Selector) { // directories ignore them
+		if unicode.In(
+			r,
+			unicode.Cf,
+			unicode.Mn,
+			unicode.Variation_Selector,
+		) { // directories ignore them
 			return -1
 		}
 		return unicode.ToLower(unicode.ToUpper(r))

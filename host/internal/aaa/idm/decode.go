@@ -33,7 +33,11 @@ func readJSONObject(r *http.Request, known ...string) (*object, error) {
 	}
 	d := json.NewDecoder(bytes.NewReader(data))
 	if t, err := d.Token(); err != nil || t != json.Delim('{') {
-		return nil, fault.New(fault.Malformed, `the body must be a JSON object, such as {"%s": …}`, known[0])
+		return nil, fault.New(
+			fault.Malformed,
+			`the body must be a JSON object, such as {"%s": …}`,
+			known[0],
+		)
 	}
 	o := &object{members: map[string]json.RawMessage{}}
 	for d.More() {
@@ -50,7 +54,15 @@ func readJSONObject(r *http.Request, known ...string) (*object, error) {
 		case twice:
 			o.faults = append(o.faults, fault.At(fault.Malformed, n, "this member occurs twice"))
 		case !slices.Contains(known, n):
-			o.faults = append(o.faults, fault.At(fault.Unknown, n, "there is no such member; known are: %s", strings.Join(known, ", ")))
+			o.faults = append(
+				o.faults,
+				fault.At(
+					fault.Unknown,
+					n,
+					"there is no such member; known are: %s",
+					strings.Join(known, ", "),
+				),
+			)
 		}
 		o.members[n] = raw
 	}
@@ -76,12 +88,22 @@ func malformedJSONError(data []byte, offset int64, err error) error {
 	before := data[:offset]
 	line := 1 + bytes.Count(before, []byte{'\n'})
 	column := len(before) - bytes.LastIndexByte(before, '\n')
-	return fault.New(fault.Malformed, "the body is not JSON at line %d, column %d (byte %d of %d): %s; %s", line, column, offset, len(data), said, remedy)
+	return fault.New(
+		fault.Malformed,
+		"the body is not JSON at line %d, column %d (byte %d of %d): %s; %s",
+		line,
+		column,
+		offset,
+		len(data),
+		said,
+		remedy,
+	)
 }
 
 func wantType(r *http.Request, want string) error {
 	got, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
-	if err != nil || got != want && !(want == "application/json" && strings.HasSuffix(got, "+json")) {
+	if err != nil ||
+		got != want && !(want == "application/json" && strings.HasSuffix(got, "+json")) {
 		return fault.New(fault.Unsupported, "the body must be sent as %s", want)
 	}
 	return nil
@@ -146,7 +168,9 @@ func (o *object) booleanMember(name string) *bool {
 func (o *object) requiredText(name string) string {
 	s := o.textMember(name)
 	if s == nil {
-		if !slices.ContainsFunc(o.faults, func(f *fault.Error) bool { return f.Path == name }) {
+		if !slices.ContainsFunc(o.faults, func(f *fault.Error) bool {
+			return f.Path == name
+		}) {
 			o.faults = append(o.faults, fault.At(fault.Missing, name, "this member is required"))
 		}
 		return ""
@@ -157,7 +181,15 @@ func (o *object) requiredText(name string) string {
 // checkComputed reports a member that was sent and is not what the controller computes.
 func (o *object) checkComputed(name, computed string) {
 	if s := o.textMember(name); s != nil && *s != computed {
-		o.faults = append(o.faults, fault.At(fault.Invalid, name, "the controller sets this: leave it out or send %q", computed))
+		o.faults = append(
+			o.faults,
+			fault.At(
+				fault.Invalid,
+				name,
+				"the controller sets this: leave it out or send %q",
+				computed,
+			),
+		)
 	}
 }
 

@@ -56,7 +56,12 @@ func New(o Options) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		path, ok := reqpath.From(r.Context())
 		if !ok {
-			h.writeFailure(w, r, http.StatusInternalServerError, "access control is missing before this service")
+			h.writeFailure(
+				w,
+				r,
+				http.StatusInternalServerError,
+				"access control is missing before this service",
+			)
 			return
 		}
 		h.serveRoute(routes, path, w, r)
@@ -76,7 +81,10 @@ func (h *handler) allRoutes() []route {
 		{[]string{"auth"}, map[string]endpoint{"GET": h.showVersion}},
 		{[]string{"auth", "v1", "access", "explain"}, map[string]endpoint{"GET": h.explainAccess}},
 		{[]string{"auth", "password"}, map[string]endpoint{"POST": h.changeOwnPassword}},
-		{[]string{"auth", "v1", "domains", "", "users", "", "roles"}, map[string]endpoint{"GET": h.listGrants, "POST": h.createGrant}},
+		{[]string{"auth", "v1", "domains", "", "users", "", "roles"}, map[string]endpoint{
+			"GET":  h.listGrants,
+			"POST": h.createGrant,
+		}},
 		{[]string{"auth", "v1", "domains", "", "users", "", "roles", ""}, map[string]endpoint{"DELETE": h.deleteGrant}},
 		{[]string{".well-known", "oauth-authorization-server"}, map[string]endpoint{"GET": h.serverMetadata}},
 		{[]string{"oauth2", "token"}, map[string]endpoint{"POST": h.issueToken}},
@@ -87,12 +95,20 @@ func (h *handler) allRoutes() []route {
 		{[]string{"web", "me"}, map[string]endpoint{"GET": h.showSelf}},
 		{[]string{"web", "sessions"}, map[string]endpoint{"GET": h.listSessions}},
 		{[]string{"web", "sessions", ""}, map[string]endpoint{"DELETE": h.endSession}},
-		{[]string{"web", "keys"}, map[string]endpoint{"GET": h.ofKeyOwner(h.listKeys), "POST": h.ofKeyOwner(h.addKey)}},
+		{[]string{"web", "keys"}, map[string]endpoint{
+			"GET":  h.ofKeyOwner(h.listKeys),
+			"POST": h.ofKeyOwner(h.addKey),
+		}},
 		{[]string{"web", "keys", ""}, map[string]endpoint{"DELETE": h.ofKeyOwner(h.removeKey)}},
 	}, h.usersKind().kindRoutes(), h.rolesKind().kindRoutes(), h.domainsKind().kindRoutes())
 }
 
-func (h *handler) serveRoute(routes []route, path reqpath.Path, w http.ResponseWriter, r *http.Request) {
+func (h *handler) serveRoute(
+	routes []route,
+	path reqpath.Path,
+	w http.ResponseWriter,
+	r *http.Request,
+) {
 	for _, rt := range routes {
 		id, ok := rt.matchPath(path.Segments())
 		if !ok {
@@ -118,7 +134,12 @@ func (h *handler) serveRoute(routes []route, path reqpath.Path, w http.ResponseW
 			w.WriteHeader(http.StatusNoContent)
 			return
 		}
-		h.writeFailure(w, r, http.StatusMethodNotAllowed, r.Method+" is not allowed here; allowed are "+rt.allowedMethods())
+		h.writeFailure(
+			w,
+			r,
+			http.StatusMethodNotAllowed,
+			r.Method+" is not allowed here; allowed are "+rt.allowedMethods(),
+		)
 		return
 	}
 	h.writeFailure(w, r, http.StatusNotFound, "this path does not exist")
@@ -160,10 +181,17 @@ func (h *handler) showVersion(http.ResponseWriter, *http.Request, []string) (int
 }
 
 // explainAccess is GET /auth/v1/access/explain?user=&method=&path=, for administrators: what decides a request.
-func (h *handler) explainAccess(_ http.ResponseWriter, r *http.Request, _ []string) (int, any, error) {
+func (h *handler) explainAccess(
+	_ http.ResponseWriter,
+	r *http.Request,
+	_ []string,
+) (int, any, error) {
 	who, _ := caller.From(r.Context())
 	if !who.HasRole("admin") { // also where the rules leave /auth/v1 open
-		return 0, nil, fault.New(fault.Denied, "only role admin may query the rights of other users")
+		return 0, nil, fault.New(
+			fault.Denied,
+			"only role admin may query the rights of other users",
+		)
 	}
 	q := r.URL.Query()
 	user := q.Get("user")

@@ -25,19 +25,33 @@ func (h *handler) ofKeyOwner(answer func(ctx context.Context, owner string, r *h
 
 func keyOwner(l *authn.Login) (string, error) {
 	if !l.Local {
-		return "", fault.New(fault.Denied, "SSH keys are kept for users of the controller's own realm; you are a user of %s", l.Realm)
+		return "", fault.New(
+			fault.Denied,
+			"SSH keys are kept for users of the controller's own realm; you are a user of %s",
+			l.Realm,
+		)
 	}
 	return l.User + "@" + l.Domain, nil
 }
 
 // listKeys is GET /web/keys.
-func (h *handler) listKeys(ctx context.Context, owner string, _ *http.Request, _ []string) (int, any, error) {
+func (h *handler) listKeys(
+	ctx context.Context,
+	owner string,
+	_ *http.Request,
+	_ []string,
+) (int, any, error) {
 	keys, err := h.Identity.Keys(ctx, owner)
 	return http.StatusOK, map[string]any{"keys": keys}, err
 }
 
 // addKey is POST /web/keys, with {"key": "ssh-ed25519 AAAA… comment"}.
-func (h *handler) addKey(ctx context.Context, owner string, r *http.Request, _ []string) (int, any, error) {
+func (h *handler) addKey(
+	ctx context.Context,
+	owner string,
+	r *http.Request,
+	_ []string,
+) (int, any, error) {
 	o, err := readJSONObject(r, "key")
 	if err != nil {
 		return 0, nil, err
@@ -51,6 +65,11 @@ func (h *handler) addKey(ctx context.Context, owner string, r *http.Request, _ [
 }
 
 // removeKey is DELETE /web/keys/{id}.
-func (h *handler) removeKey(ctx context.Context, owner string, _ *http.Request, args []string) (int, any, error) {
+func (h *handler) removeKey(
+	ctx context.Context,
+	owner string,
+	_ *http.Request,
+	args []string,
+) (int, any, error) {
 	return http.StatusNoContent, nil, h.Identity.RemoveKey(ctx, owner, args[0])
 }

@@ -25,11 +25,17 @@ type kind[T interface{ ID() string }] struct {
 // kindRoutes are the addresses of a kind.
 func (k kind[T]) kindRoutes() []route {
 	return []route{
-		{[]string{"auth", "v1", k.plural}, map[string]endpoint{"GET": k.readList, "POST": k.readNew}},
-		{[]string{"auth", "v1", k.plural, ""}, map[string]endpoint{"GET": k.readOne, "PUT": k.changeOne,
+		{[]string{"auth", "v1", k.plural}, map[string]endpoint{
+			"GET":  k.readList,
+			"POST": k.readNew,
+		}},
+		{[]string{"auth", "v1", k.plural, ""}, map[string]endpoint{
+			"GET": k.readOne,
+			"PUT": k.changeOne,
 			"DELETE": func(_ http.ResponseWriter, r *http.Request, id []string) (int, any, error) {
 				return http.StatusNoContent, nil, k.remove(r.Context(), id[0])
-			}}},
+			},
+		}},
 	}
 }
 

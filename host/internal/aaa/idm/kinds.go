@@ -26,28 +26,55 @@ type user struct {
 func (h *handler) usersKind() kind[identity.User] {
 	s := h.Identity
 	return kind[identity.User]{
-		plural: "users", list: s.Users, get: s.User, remove: s.DeleteUser,
-		members: slices.Concat([]string{"userid", "name"}, identity.ProfileFields(), []string{"enabled", "password", "salt", "domainid"}),
+		plural: "users",
+		list:   s.Users,
+		get:    s.User,
+		remove: s.DeleteUser,
+		members: slices.Concat(
+			[]string{"userid", "name"},
+			identity.ProfileFields(),
+			[]string{"enabled", "password", "salt", "domainid"},
+		),
 		create: func(o *object) (identity.User, func(context.Context) error) {
-			u := identity.User{Name: o.requiredText("name"), Domain: o.requiredText("domainid"), Enabled: valueOr(o.booleanMember("enabled"), true)}
+			u := identity.User{
+				Name:    o.requiredText("name"),
+				Domain:  o.requiredText("domainid"),
+				Enabled: valueOr(o.booleanMember("enabled"), true),
+			}
 			u.Profile.Set(o.textMembers(identity.ProfileFields()))
 			password := o.requiredText("password")
 			if password == redacted {
-				o.faults = append(o.faults, fault.At(fault.Invalid, "password", "this text only hides a password and is not a valid password"))
+				o.faults = append(
+					o.faults,
+					fault.At(
+						fault.Invalid,
+						"password",
+						"this text only hides a password and is not a valid password",
+					),
+				)
 			}
 			o.checkSalt()
-			return u, func(ctx context.Context) error { return s.CreateUser(ctx, u, password) }
+			return u, func(ctx context.Context) error {
+				return s.CreateUser(ctx, u, password)
+			}
 		},
 		update: func(o *object, id string) func(context.Context) (identity.User, error) {
 			name, domain, _ := identity.SplitID(id)
-			c := identity.UserChange{Password: o.textMember("password"), Enabled: o.booleanMember("enabled"), Profile: o.textMembers(identity.ProfileFields())}
-			if c.Password != nil && *c.Password == redacted { // a client sends back what it was shown
+			c := identity.UserChange{
+				Password: o.textMember("password"),
+				Enabled:  o.booleanMember("enabled"),
+				Profile:  o.textMembers(identity.ProfileFields()),
+			}
+			if c.Password != nil &&
+				*c.Password == redacted { // a client sends back what it was shown
 				c.Password = nil
 			}
 			o.checkComputed("name", name)
 			o.checkComputed("domainid", domain)
 			o.checkSalt()
-			return func(ctx context.Context) (identity.User, error) { return s.UpdateUser(ctx, id, c) }
+			return func(ctx context.Context) (identity.User, error) {
+				return s.UpdateUser(ctx, id, c)
+			}
 		},
 		show: func(u identity.User) any {
 			return user{u.ID(), u.Name, u.Profile, u.Enabled, redacted, redacted, u.Domain}
@@ -59,7 +86,10 @@ func (h *handler) usersKind() kind[identity.User] {
 func (o *object) checkSalt() {
 	s := o.textMember("salt")
 	if s != nil && *s != "" && *s != redacted {
-		o.faults = append(o.faults, fault.At(fault.Invalid, "salt", "the controller creates salts itself; leave it out"))
+		o.faults = append(
+			o.faults,
+			fault.At(fault.Invalid, "salt", "the controller creates salts itself; leave it out"),
+		)
 	}
 }
 
@@ -73,10 +103,17 @@ type role struct {
 func (h *handler) rolesKind() kind[identity.Role] {
 	s := h.Identity
 	return kind[identity.Role]{
-		plural: "roles", list: s.Roles, get: s.Role, remove: s.DeleteRole,
+		plural:  "roles",
+		list:    s.Roles,
+		get:     s.Role,
+		remove:  s.DeleteRole,
 		members: []string{"roleid", "name", "description", "domainid"},
 		create: func(o *object) (identity.Role, func(context.Context) error) {
-			r := identity.Role{Name: o.requiredText("name"), Domain: o.requiredText("domainid"), Description: valueOr(o.textMember("description"), "")}
+			r := identity.Role{
+				Name:        o.requiredText("name"),
+				Domain:      o.requiredText("domainid"),
+				Description: valueOr(o.textMember("description"), ""),
+			}
 			return r, func(ctx context.Context) error { return s.CreateRole(ctx, r) }
 		},
 		update: func(o *object, id string) func(context.Context) (identity.Role, error) {
@@ -84,9 +121,13 @@ func (h *handler) rolesKind() kind[identity.Role] {
 			description := o.textMember("description")
 			o.checkComputed("name", name)
 			o.checkComputed("domainid", domain)
-			return func(ctx context.Context) (identity.Role, error) { return s.UpdateRole(ctx, id, description) }
+			return func(ctx context.Context) (identity.Role, error) {
+				return s.UpdateRole(ctx, id, description)
+			}
 		},
-		show: func(r identity.Role) any { return role{r.ID(), r.Name, r.Description, r.Domain} },
+		show: func(r identity.Role) any {
+			return role{r.ID(), r.Name, r.Description, r.Domain}
+		},
 	}
 }
 
@@ -100,18 +141,32 @@ type domain struct {
 func (h *handler) domainsKind() kind[identity.Domain] {
 	s := h.Identity
 	return kind[identity.Domain]{
-		plural: "domains", list: s.Domains, get: s.Domain, remove: s.DeleteDomain,
+		plural:  "domains",
+		list:    s.Domains,
+		get:     s.Domain,
+		remove:  s.DeleteDomain,
 		members: []string{"domainid", "name", "description", "enabled"},
 		create: func(o *object) (identity.Domain, func(context.Context) error) {
-			d := identity.Domain{Name: o.requiredText("name"), Description: valueOr(o.textMember("description"), ""), Enabled: valueOr(o.booleanMember("enabled"), false)}
+			d := identity.Domain{
+				Name:        o.requiredText("name"),
+				Description: valueOr(o.textMember("description"), ""),
+				Enabled:     valueOr(o.booleanMember("enabled"), false),
+			}
 			return d, func(ctx context.Context) error { return s.CreateDomain(ctx, d) }
 		},
 		update: func(o *object, id string) func(context.Context) (identity.Domain, error) {
-			c := identity.DomainChange{Description: o.textMember("description"), Enabled: o.booleanMember("enabled")}
+			c := identity.DomainChange{
+				Description: o.textMember("description"),
+				Enabled:     o.booleanMember("enabled"),
+			}
 			o.checkComputed("name", id)
-			return func(ctx context.Context) (identity.Domain, error) { return s.UpdateDomain(ctx, id, c) }
+			return func(ctx context.Context) (identity.Domain, error) {
+				return s.UpdateDomain(ctx, id, c)
+			}
 		},
-		show: func(d identity.Domain) any { return domain{d.Name, d.Name, d.Description, d.Enabled} },
+		show: func(d identity.Domain) any {
+			return domain{d.Name, d.Name, d.Description, d.Enabled}
+		},
 	}
 }
 
@@ -122,17 +177,29 @@ type grant struct {
 	Domain string `json:"domainid"`
 }
 
-func (h *handler) listGrants(_ http.ResponseWriter, r *http.Request, id []string) (int, any, error) {
+func (h *handler) listGrants(
+	_ http.ResponseWriter,
+	r *http.Request,
+	id []string,
+) (int, any, error) {
 	list, err := h.Identity.GrantedRoles(r.Context(), id[0], id[1])
 	return http.StatusOK, h.rolesKind().showAll(list), err
 }
 
-func (h *handler) createGrant(w http.ResponseWriter, r *http.Request, id []string) (int, any, error) {
+func (h *handler) createGrant(
+	w http.ResponseWriter,
+	r *http.Request,
+	id []string,
+) (int, any, error) {
 	o, err := readJSONObject(r, "roleid", "userid", "domainid", "grantid")
 	if err != nil {
 		return 0, nil, err
 	}
-	g := identity.Grant{Domain: id[0], User: id[1], Role: o.requiredText("roleid")}
+	g := identity.Grant{
+		Domain: id[0],
+		User:   id[1],
+		Role:   o.requiredText("roleid"),
+	}
 	o.checkComputed("domainid", g.Domain)
 	o.checkComputed("userid", g.User)
 	o.checkComputed("grantid", g.ID())
@@ -142,10 +209,20 @@ func (h *handler) createGrant(w http.ResponseWriter, r *http.Request, id []strin
 	if err := h.Identity.CreateGrant(r.Context(), g); err != nil {
 		return 0, nil, err
 	}
-	w.Header().Set("Location", "/auth/v1/domains/"+url.PathEscape(g.Domain)+"/users/"+url.PathEscape(g.User)+"/roles/"+url.PathEscape(g.Role))
+	w.Header().Set(
+		"Location",
+		"/auth/v1/domains/"+url.PathEscape(g.Domain)+"/users/"+url.PathEscape(g.User)+"/roles/"+url.PathEscape(g.Role),
+	)
 	return http.StatusCreated, grant{g.ID(), g.User, g.Role, g.Domain}, nil
 }
 
-func (h *handler) deleteGrant(_ http.ResponseWriter, r *http.Request, id []string) (int, any, error) {
-	return http.StatusNoContent, nil, h.Identity.DeleteGrant(r.Context(), identity.Grant{Domain: id[0], User: id[1], Role: id[2]})
+func (h *handler) deleteGrant(
+	_ http.ResponseWriter,
+	r *http.Request,
+	id []string,
+) (int, any, error) {
+	return http.StatusNoContent, nil, h.Identity.DeleteGrant(
+		r.Context(),
+		identity.Grant{Domain: id[0], User: id[1], Role: id[2]},
+	)
 }

@@ -25,7 +25,9 @@ type oauthError struct {
 	Code, Description string
 }
 
-func (e oauthError) Error() string { return e.Code + ": " + e.Description }
+func (e oauthError) Error() string {
+	return e.Code + ": " + e.Description
+}
 
 func (h *handler) oauthFail(w http.ResponseWriter, r *http.Request, e oauthError) {
 	w.Header().Set("Pragma", "no-cache")
@@ -128,7 +130,14 @@ func (h *handler) issueToken(w http.ResponseWriter, r *http.Request, _ []string)
 // passwordGrant finds out who sends a password. The rights of outside users are looked up at use; where their realm
 // cannot look them up, those of this login hold for a short time.
 func (h *handler) passwordGrant(r *http.Request, user, password string) (token.Holder, error) {
-	l, err := h.Authn.Login(r.Context(), authn.Credentials{User: user, Password: password, Address: remoteAddrPort(r)})
+	l, err := h.Authn.Login(
+		r.Context(),
+		authn.Credentials{
+			User:     user,
+			Password: password,
+			Address:  remoteAddrPort(r),
+		},
+	)
 	if err != nil {
 		return token.Holder{}, err
 	}
@@ -180,7 +189,11 @@ func (h *handler) refusedGrant(w http.ResponseWriter, r *http.Request, err error
 
 // revokeToken is /oauth2/revoke: a form with the field token (RFC 7009, always
 // 200), or the token as the whole body (204, and 401 when there is no such one).
-func (h *handler) revokeToken(w http.ResponseWriter, r *http.Request, _ []string) (int, any, error) {
+func (h *handler) revokeToken(
+	w http.ResponseWriter,
+	r *http.Request,
+	_ []string,
+) (int, any, error) {
 	data, err := readAll(r)
 	if err != nil {
 		return 0, nil, err
@@ -214,13 +227,25 @@ func (h *handler) revokeToken(w http.ResponseWriter, r *http.Request, _ []string
 	case found:
 		return http.StatusNoContent, nil, nil
 	}
-	return 0, nil, oauthError{status: http.StatusUnauthorized, Code: "unauthorized"}
+	return 0, nil, oauthError{
+		status: http.StatusUnauthorized,
+		Code:   "unauthorized",
+	}
 }
 
 // introspectToken is /oauth2/introspect (RFC 7662), for callers with credentials: administrators may ask
 // about any token, others about their own.
-func (h *handler) introspectToken(w http.ResponseWriter, r *http.Request, _ []string) (int, any, error) {
-	asks, _, err := h.Authn.Request(r.Context(), r.Header, remoteAddrPort(r), rules.Basic|rules.Bearer)
+func (h *handler) introspectToken(
+	w http.ResponseWriter,
+	r *http.Request,
+	_ []string,
+) (int, any, error) {
+	asks, _, err := h.Authn.Request(
+		r.Context(),
+		r.Header,
+		remoteAddrPort(r),
+		rules.Basic|rules.Bearer,
+	)
 	if errors.Is(err, authn.ErrRefused) {
 		w.Header().Set("WWW-Authenticate", `Basic realm="application", charset="UTF-8"`)
 		return 0, nil, oauthError{http.StatusUnauthorized, "invalid_client", "the credentials were refused"}
@@ -249,8 +274,13 @@ func (h *handler) introspectToken(w http.ResponseWriter, r *http.Request, _ []st
 		}
 	}
 	return http.StatusOK, map[string]any{
-		"active": true, "scope": identity.SDN, "username": name, "sub": info.ID(), "token_type": "Bearer",
-		"iat": info.Issued.Unix(), "exp": info.Expires.Unix(),
+		"active":     true,
+		"scope":      identity.SDN,
+		"username":   name,
+		"sub":        info.ID(),
+		"token_type": "Bearer",
+		"iat":        info.Issued.Unix(),
+		"exp":        info.Expires.Unix(),
 	}, nil
 }
 
@@ -265,16 +295,25 @@ func mayIntrospect(l *authn.Login, of token.Holder) bool {
 }
 
 // serverMetadata is /.well-known/oauth-authorization-server (RFC 8414).
-func (h *handler) serverMetadata(_ http.ResponseWriter, r *http.Request, _ []string) (int, any, error) {
+func (h *handler) serverMetadata(
+	_ http.ResponseWriter,
+	r *http.Request,
+	_ []string,
+) (int, any, error) {
 	issuer := "http://" + r.Host
 	if r.TLS != nil {
 		issuer = "https://" + r.Host
 	}
 	return http.StatusOK, map[string]any{
-		"issuer": issuer, "token_endpoint": issuer + "/oauth2/token", "revocation_endpoint": issuer + "/oauth2/revoke",
-		"introspection_endpoint": issuer + "/oauth2/introspect", "response_types_supported": []string{},
-		"grant_types_supported": []string{"password", "refresh_token"}, "scopes_supported": []string{identity.SDN},
-		"token_endpoint_auth_methods_supported": []string{"none"}, "revocation_endpoint_auth_methods_supported": []string{"none"},
+		"issuer":                                        issuer,
+		"token_endpoint":                                issuer + "/oauth2/token",
+		"revocation_endpoint":                           issuer + "/oauth2/revoke",
+		"introspection_endpoint":                        issuer + "/oauth2/introspect",
+		"response_types_supported":                      []string{},
+		"grant_types_supported":                         []string{"password", "refresh_token"},
+		"scopes_supported":                              []string{identity.SDN},
+		"token_endpoint_auth_methods_supported":         []string{"none"},
+		"revocation_endpoint_auth_methods_supported":    []string{"none"},
 		"introspection_endpoint_auth_methods_supported": []string{"client_secret_basic"},
 	}, nil
 }

@@ -78,7 +78,12 @@ func (h *handler) writeFault(w http.ResponseWriter, r *http.Request, err error) 
 	var f *fault.Error
 	if !errors.As(err, &f) || status == http.StatusInternalServerError {
 		if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded) {
-			h.writeFailure(w, r, http.StatusServiceUnavailable, "the answer took too long; try again")
+			h.writeFailure(
+				w,
+				r,
+				http.StatusServiceUnavailable,
+				"the answer took too long; try again",
+			)
 			return
 		}
 		if first := fault.All(err)[0]; first.Kind == fault.Unavailable { // the disk
@@ -87,7 +92,12 @@ func (h *handler) writeFault(w http.ResponseWriter, r *http.Request, err error) 
 			return
 		}
 		h.Log.ErrorContext(r.Context(), "an identity request failed", "error", err)
-		h.writeFailure(w, r, http.StatusInternalServerError, "the controller failed; its log has the reason")
+		h.writeFailure(
+			w,
+			r,
+			http.StatusInternalServerError,
+			"the controller failed; its log has the reason",
+		)
 		return
 	}
 	h.writeFailure(w, r, status, strings.ReplaceAll(err.Error(), "\n", "; "))
@@ -109,7 +119,11 @@ func parsePage(r *http.Request) (identity.Page, error) {
 	if s := q.Get("cursor"); s != "" {
 		id, err := base64.RawURLEncoding.DecodeString(s)
 		if err != nil || len(id) == 0 || len(id) > 2048 {
-			return p, fault.At(fault.Invalid, "cursor", "use the value from the Link header of the previous page")
+			return p, fault.At(
+				fault.Invalid,
+				"cursor",
+				"use the value from the Link header of the previous page",
+			)
 		}
 		p.After = string(id)
 	}
@@ -125,7 +139,12 @@ func withOneMore(p identity.Page) identity.Page {
 }
 
 // linkNextPage cuts the extra entry and announces the next page.
-func linkNextPage[T interface{ ID() string }](w http.ResponseWriter, r *http.Request, p identity.Page, list []T) []T {
+func linkNextPage[T interface{ ID() string }](
+	w http.ResponseWriter,
+	r *http.Request,
+	p identity.Page,
+	list []T,
+) []T {
 	if p.Limit == 0 || len(list) <= p.Limit {
 		return list
 	}

@@ -52,7 +52,14 @@ func (h *handler) logIn(w http.ResponseWriter, r *http.Request, _ []string) (int
 		return 0, nil, nil
 	}
 	agent := r.UserAgent()
-	text, err := h.Tokens.Begin(r.Context(), who, r.RemoteAddr, strings.ToValidUTF8(agent[:min(len(agent), maxAgent)], ""), h.Sessions.Idle, h.Sessions.Life)
+	text, err := h.Tokens.Begin(
+		r.Context(),
+		who,
+		r.RemoteAddr,
+		strings.ToValidUTF8(agent[:min(len(agent), maxAgent)], ""),
+		h.Sessions.Idle,
+		h.Sessions.Life,
+	)
 	if err != nil {
 		return 0, nil, err
 	}
@@ -60,7 +67,17 @@ func (h *handler) logIn(w http.ResponseWriter, r *http.Request, _ []string) (int
 		_, _ = h.Tokens.Revoke(r.Context(), old)
 	}
 	h.Change(h.withHolder(r.Context(), who), "begin session", who.ID())
-	http.SetCookie(w, &http.Cookie{Name: authn.CookieName(r), Value: text, Path: "/", HttpOnly: true, Secure: r.TLS != nil, SameSite: http.SameSiteStrictMode})
+	http.SetCookie(
+		w,
+		&http.Cookie{
+			Name:     authn.CookieName(r),
+			Value:    text,
+			Path:     "/",
+			HttpOnly: true,
+			Secure:   r.TLS != nil,
+			SameSite: http.SameSiteStrictMode,
+		},
+	)
 	return http.StatusNoContent, nil, nil
 }
 
@@ -99,7 +116,12 @@ func (h *handler) refusedLogin(w http.ResponseWriter, r *http.Request, err error
 	case errors.As(err, &slow):
 		h.writeFailure(w, r, http.StatusTooManyRequests, "too many failed logins; try again later")
 	case errors.As(err, &silent):
-		h.writeFailure(w, r, http.StatusServiceUnavailable, "the login cannot be verified now: a realm does not answer")
+		h.writeFailure(
+			w,
+			r,
+			http.StatusServiceUnavailable,
+			"the login cannot be verified now: a realm does not answer",
+		)
 	case errors.Is(err, authn.ErrRefused):
 		h.writeFailure(w, r, http.StatusUnauthorized, "user or password is wrong")
 	case errors.As(err, &notFindable):
@@ -131,7 +153,10 @@ func (h *handler) findSender(w http.ResponseWriter, r *http.Request) *authn.Logi
 func (h *handler) logOut(w http.ResponseWriter, r *http.Request, _ []string) (int, any, error) {
 	if text := authn.Cookie(r); text != "" {
 		if !authn.ProvesOrigin(r) {
-			return 0, nil, fault.New(fault.Denied, "a logout needs the header Origin, which browsers send")
+			return 0, nil, fault.New(
+				fault.Denied,
+				"a logout needs the header Origin, which browsers send",
+			)
 		}
 		who, err := h.Tokens.Lookup(r.Context(), text, true)
 		if err == nil && who.Known() {
@@ -141,7 +166,17 @@ func (h *handler) logOut(w http.ResponseWriter, r *http.Request, _ []string) (in
 			return 0, nil, err
 		}
 	}
-	http.SetCookie(w, &http.Cookie{Name: authn.CookieName(r), Path: "/", MaxAge: -1, HttpOnly: true, Secure: r.TLS != nil, SameSite: http.SameSiteStrictMode})
+	http.SetCookie(
+		w,
+		&http.Cookie{
+			Name:     authn.CookieName(r),
+			Path:     "/",
+			MaxAge:   -1,
+			HttpOnly: true,
+			Secure:   r.TLS != nil,
+			SameSite: http.SameSiteStrictMode,
+		},
+	)
 	w.Header().Set("Clear-Site-Data", `"cache"`)
 	return http.StatusNoContent, nil, nil
 }
@@ -157,7 +192,11 @@ func (h *handler) showSelf(w http.ResponseWriter, r *http.Request, _ []string) (
 	}
 	asked := r.URL.Query()["may"]
 	if len(asked) > maxAsked {
-		return 0, nil, fault.New(fault.Invalid, "at most %d requests can be checked at once", maxAsked)
+		return 0, nil, fault.New(
+			fault.Invalid,
+			"at most %d requests can be checked at once",
+			maxAsked,
+		)
 	}
 	c, _ := caller.From(r.Context())
 	c.User, c.Domain, c.Roles = l.User, l.Domain, l.Roles
@@ -171,11 +210,22 @@ func (h *handler) showSelf(w http.ResponseWriter, r *http.Request, _ []string) (
 		return 0, nil, err
 	}
 	roles := append([]string{}, l.Roles...) // [] in JSON, not null
-	return http.StatusOK, map[string]any{"user": l.User, "domain": l.Domain, "roles": roles, "local": l.Local, "session": session, "may": may}, nil
+	return http.StatusOK, map[string]any{
+		"user":    l.User,
+		"domain":  l.Domain,
+		"roles":   roles,
+		"local":   l.Local,
+		"session": session,
+		"may":     may,
+	}, nil
 }
 
 // listSessions is GET /web/sessions: the sessions of the user who asks.
-func (h *handler) listSessions(w http.ResponseWriter, r *http.Request, _ []string) (int, any, error) {
+func (h *handler) listSessions(
+	w http.ResponseWriter,
+	r *http.Request,
+	_ []string,
+) (int, any, error) {
 	l := h.findSender(w, r)
 	if l == nil {
 		return 0, nil, nil
@@ -186,7 +236,11 @@ func (h *handler) listSessions(w http.ResponseWriter, r *http.Request, _ []strin
 
 // endSession is DELETE /web/sessions/{id}, of a session of the user who asks; the role admin may end those of all, and
 // tokens by the id that access:tokens shows.
-func (h *handler) endSession(w http.ResponseWriter, r *http.Request, id []string) (int, any, error) {
+func (h *handler) endSession(
+	w http.ResponseWriter,
+	r *http.Request,
+	id []string,
+) (int, any, error) {
 	l := h.findSender(w, r)
 	if l == nil {
 		return 0, nil, nil
@@ -213,7 +267,11 @@ func holderID(l *authn.Login) string {
 
 // changeOwnPassword is POST /auth/password: every user of the controller's own realm changes its own
 // password with the present one. All its logins and tokens end.
-func (h *handler) changeOwnPassword(w http.ResponseWriter, r *http.Request, _ []string) (int, any, error) {
+func (h *handler) changeOwnPassword(
+	w http.ResponseWriter,
+	r *http.Request,
+	_ []string,
+) (int, any, error) {
 	o, err := readJSONObject(r, "current", "password")
 	if err != nil {
 		return 0, nil, err
@@ -224,8 +282,19 @@ func (h *handler) changeOwnPassword(w http.ResponseWriter, r *http.Request, _ []
 	}
 	who, ok := caller.From(r.Context())
 	if !ok || who.User == "" {
-		h.writeFailure(w, r, http.StatusUnauthorized, "log in with the account whose password is to be changed")
+		h.writeFailure(
+			w,
+			r,
+			http.StatusUnauthorized,
+			"log in with the account whose password is to be changed",
+		)
 		return 0, nil, nil
 	}
-	return http.StatusNoContent, nil, h.OwnPassword(r.Context(), who.User+"@"+who.Domain, current, fresh, remoteAddrPort(r))
+	return http.StatusNoContent, nil, h.OwnPassword(
+		r.Context(),
+		who.User+"@"+who.Domain,
+		current,
+		fresh,
+		remoteAddrPort(r),
+	)
 }

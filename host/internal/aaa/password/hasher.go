@@ -35,7 +35,12 @@ const (
 )
 
 func (p Params) checkRanges() error {
-	if p.MemoryKiB < 8*uint32(p.Threads) || p.MemoryKiB > maxMemoryKiB || p.Time < 1 || p.Time > maxTime || p.Threads < 1 || p.Threads > maxThreads {
+	if p.MemoryKiB < 8*uint32(p.Threads) ||
+		p.MemoryKiB > maxMemoryKiB ||
+		p.Time < 1 ||
+		p.Time > maxTime ||
+		p.Threads < 1 ||
+		p.Threads > maxThreads {
 		return fmt.Errorf("argon2id parameters m=%d KiB, t=%d, p=%d are out of range (m 8*p to %d, t 1 to %d, p 1 to %d)",
 			p.MemoryKiB, p.Time, p.Threads, maxMemoryKiB, maxTime, maxThreads)
 	}
@@ -58,7 +63,13 @@ func New(p Params, parallel int) (*Hasher, error) {
 	if parallel <= 0 {
 		parallel = max(1, runtime.GOMAXPROCS(0)/2)
 	}
-	h := &Hasher{params: p, line: line{free: parallel, waiting: map[netip.Addr][]chan struct{}{}}}
+	h := &Hasher{
+		params: p,
+		line: line{
+			free:    parallel,
+			waiting: map[netip.Addr][]chan struct{}{},
+		},
+	}
 	var err error
 	h.decoy, err = h.Hash(context.Background(), rand.Text())
 	return h, err
@@ -80,7 +91,14 @@ func (h *Hasher) Hash(ctx context.Context, password string) (string, error) {
 	_, _ = rand.Read(salt) // never fails since Go 1.24
 	var key []byte
 	err := h.runLimited(ctx, func() {
-		key = argon2.IDKey([]byte(password), salt, h.params.Time, h.params.MemoryKiB, h.params.Threads, keyBytes)
+		key = argon2.IDKey(
+			[]byte(password),
+			salt,
+			h.params.Time,
+			h.params.MemoryKiB,
+			h.params.Threads,
+			keyBytes,
+		)
 	})
 	if err != nil {
 		return "", err
@@ -91,7 +109,10 @@ func (h *Hasher) Hash(ctx context.Context, password string) (string, error) {
 }
 
 // Verify reports whether a password is that of a stored form, and whether the form should be replaced by that of Hash.
-func (h *Hasher) Verify(ctx context.Context, password, encoded string) (ok, outdated bool, err error) {
+func (h *Hasher) Verify(
+	ctx context.Context,
+	password, encoded string,
+) (ok, outdated bool, err error) {
 	stored, err := ParseStored(encoded)
 	if err != nil {
 		return false, false, err

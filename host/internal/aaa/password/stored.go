@@ -38,7 +38,9 @@ const Forms = "$argon2id$, $argon2i$, $2a$, $2b$, $2y$ (bcrypt), $shiro1$ and $s
 var marked = regexp.MustCompile(`^(\$[A-Za-z0-9_-]+\$|\{(?i:S?SHA|S?SHA-?(224|256|384|512)|S?MD5|CRYPT|PBKDF2|ARGON2|BCRYPT)[^{}]*\})`)
 
 // IsStored reports whether a text is a stored form of a password, known or not, rather than the password itself.
-func IsStored(text string) bool { return marked.MatchString(text) }
+func IsStored(text string) bool {
+	return marked.MatchString(text)
+}
 
 // Stored is the stored form of a password.
 type Stored struct {
@@ -54,7 +56,10 @@ func (s Stored) Weak() bool { return s.weak }
 func ParseStored(text string) (Stored, error) {
 	form, rest, ok := strings.Cut(strings.TrimPrefix(text, "$"), "$")
 	if !ok || text[0] != '$' {
-		return Stored{}, fmt.Errorf("the form of the stored password is not known; known are %s", Forms)
+		return Stored{}, fmt.Errorf(
+			"the form of the stored password is not known; known are %s",
+			Forms,
+		)
 	}
 	switch form {
 	case "argon2id":
@@ -68,7 +73,11 @@ func ParseStored(text string) (Stored, error) {
 	case "shiro2":
 		return parseShiro2(rest)
 	}
-	return Stored{}, fmt.Errorf("the form $%s$ of the stored password is not known; known are %s", form, Forms)
+	return Stored{}, fmt.Errorf(
+		"the form $%s$ of the stored password is not known; known are %s",
+		form,
+		Forms,
+	)
 }
 
 // parseShiro2 reads what Shiro2CryptFormat writes: the crypt form of argon2 or bcrypt after $shiro2.
@@ -82,13 +91,20 @@ func parseShiro2(rest string) (Stored, error) {
 	case "2", "2a", "2b", "2y":
 		return parseBcrypt(form, rest)
 	}
-	return Stored{}, fmt.Errorf("$shiro2$%s$ is not known; known are $shiro2$argon2id$, $shiro2$argon2i$ and $shiro2$2y$ (bcrypt)", form)
+	return Stored{}, fmt.Errorf(
+		"$shiro2$%s$ is not known; known are $shiro2$argon2id$, $shiro2$argon2i$ and $shiro2$2y$ (bcrypt)",
+		form,
+	)
 }
 
 func parseArgon2(form, rest string, id bool) (Stored, error) {
 	fields := strings.Split(rest, "$")
 	if len(fields) != 4 || fields[0] != fmt.Sprintf("v=%d", argon2.Version) {
-		return Stored{}, fmt.Errorf("the stored password is not of the form $%s$v=%d$m=…,t=…,p=…$SALT$HASH", form, argon2.Version)
+		return Stored{}, fmt.Errorf(
+			"the stored password is not of the form $%s$v=%d$m=…,t=…,p=…$SALT$HASH",
+			form,
+			argon2.Version,
+		)
 	}
 	p, err := parseParams(fields[1])
 	if err != nil {
@@ -137,25 +153,44 @@ func parseBcrypt(form, rest string) (Stored, error) {
 	cost, data, _ := strings.Cut(rest, "$")
 	n, err := strconv.Atoi(cost)
 	if err != nil || len(data) != 53 {
-		return Stored{}, fmt.Errorf("the stored password is not of the form $%s$COST$ and 53 characters of bcrypt", form)
+		return Stored{}, fmt.Errorf(
+			"the stored password is not of the form $%s$COST$ and 53 characters of bcrypt",
+			form,
+		)
 	}
 	if n < bcrypt.MinCost || n > maxBcryptCost {
-		return Stored{}, fmt.Errorf("the cost %d of bcrypt is not %d to %d", n, bcrypt.MinCost, maxBcryptCost)
+		return Stored{}, fmt.Errorf(
+			"the cost %d of bcrypt is not %d to %d",
+			n,
+			bcrypt.MinCost,
+			maxBcryptCost,
+		)
 	}
 	hash := fmt.Appendf(nil, "$%s$%02d$%s", form, n, data)
-	if err := bcrypt.CompareHashAndPassword(fmt.Appendf(nil, "$%s$%02d$%s", form, bcrypt.MinCost, data), nil); err != nil && !errors.Is(err, bcrypt.ErrMismatchedHashAndPassword) {
+	if err := bcrypt.CompareHashAndPassword(
+		fmt.Appendf(nil, "$%s$%02d$%s", form, bcrypt.MinCost, data),
+		nil,
+	); err != nil &&
+		!errors.Is(err, bcrypt.ErrMismatchedHashAndPassword) {
 		return Stored{}, errors.New("the stored password is not bcrypt's base64")
 	}
 	return Stored{
-		matches: func(password string) bool { return bcrypt.CompareHashAndPassword(hash, []byte(password)) == nil },
-		weak:    n < goodBcryptCost,
+		matches: func(password string) bool {
+			return bcrypt.CompareHashAndPassword(hash, []byte(password)) == nil
+		},
+		weak: n < goodBcryptCost,
 	}, nil
 }
 
 // digests are the digests of SimpleHash, by the names of Java without the dash.
 var digests = map[string]crypto.Hash{
-	"MD5": crypto.MD5, "SHA": crypto.SHA1, "SHA1": crypto.SHA1, "SHA224": crypto.SHA224, "SHA256": crypto.SHA256,
-	"SHA384": crypto.SHA384, "SHA512": crypto.SHA512,
+	"MD5":    crypto.MD5,
+	"SHA":    crypto.SHA1,
+	"SHA1":   crypto.SHA1,
+	"SHA224": crypto.SHA224,
+	"SHA256": crypto.SHA256,
+	"SHA384": crypto.SHA384,
+	"SHA512": crypto.SHA512,
 }
 
 // parseShiro1 reads what Shiro1CryptFormat writes: ALGORITHM$ITERATIONS$SALT$DIGEST.
@@ -166,7 +201,10 @@ func parseShiro1(rest string) (Stored, error) {
 	}
 	digest, ok := digests[strings.ToUpper(strings.Replace(fields[0], "-", "", 1))]
 	if !ok {
-		return Stored{}, fmt.Errorf("the algorithm %q of $shiro1$ is not known; known are MD5, SHA-1, SHA-224, SHA-256, SHA-384 and SHA-512", fields[0])
+		return Stored{}, fmt.Errorf(
+			"the algorithm %q of $shiro1$ is not known; known are MD5, SHA-1, SHA-224, SHA-256, SHA-384 and SHA-512",
+			fields[0],
+		)
 	}
 	n, err := strconv.Atoi(fields[1])
 	if err != nil || n < 1 || n > maxIterations {
@@ -192,7 +230,10 @@ func parseShiro1(rest string) (Stored, error) {
 		}
 		return subtle.ConstantTimeCompare(got, want) == 1
 	}
-	return Stored{matches: matches, weak: n < goodIterations || len(salt) == 0 || digest == crypto.MD5 || digest == crypto.SHA1}, nil
+	return Stored{
+		matches: matches,
+		weak:    n < goodIterations || len(salt) == 0 || digest == crypto.MD5 || digest == crypto.SHA1,
+	}, nil
 }
 
 // decodeBase64 reads base64 with or without padding.

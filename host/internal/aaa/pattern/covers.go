@@ -1,7 +1,9 @@
 package pattern
 
 // Covers reports whether the pattern matches all that another one matches. It may say no where it does.
-func (p Pattern) Covers(other Pattern) bool { return coversParts(p.parts, other.parts) }
+func (p Pattern) Covers(other Pattern) bool {
+	return coversParts(p.parts, other.parts)
+}
 
 func coversParts(a, b []part) bool {
 	switch {
@@ -15,7 +17,9 @@ func coversParts(a, b []part) bool {
 	case b[0].kind == literal:
 		return a[0].matchesText(b[0].text) && coversParts(a[1:], b[1:])
 	}
-	return a[0].kind == glob && (a[0].text == "*" || a[0].text == b[0].text) && coversParts(a[1:], b[1:])
+	return a[0].kind == glob &&
+		(a[0].text == "*" || a[0].text == b[0].text) &&
+		coversParts(a[1:], b[1:])
 }
 
 // Sample is the decoded segments of a path that the pattern matches, with letters for wildcards.

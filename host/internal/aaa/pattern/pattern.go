@@ -89,13 +89,18 @@ func checkPart(s string) error {
 	}
 	q, err := reqpath.ParseString(root + strings.ReplaceAll(s, "%", "%25"))
 	if err != nil || len(q.Segments()) != strings.Count(root, "/") {
-		return fmt.Errorf("a request cannot have the segment %q; write it decoded, without dot segments, semicolons and control characters", s)
+		return fmt.Errorf(
+			"a request cannot have the segment %q; write it decoded, without dot segments, semicolons and control characters",
+			s,
+		)
 	}
 	return nil
 }
 
 // Match reports whether the pattern matches the whole path. It does not allocate.
-func (p Pattern) Match(path []reqpath.Segment) bool { return matchParts(p.parts, path) }
+func (p Pattern) Match(path []reqpath.Segment) bool {
+	return matchParts(p.parts, path)
+}
 
 // matchParts is the linear-space wildcard walk: on a mismatch it returns to the last
 // ** and lets it swallow one segment more.
@@ -175,7 +180,9 @@ func globMatch(pat, s string) bool {
 }
 
 // Tree reports whether the pattern ends in **: what it matches it matches with all below.
-func (p Pattern) Tree() bool { return len(p.parts) > 0 && p.parts[len(p.parts)-1].kind == deep }
+func (p Pattern) Tree() bool {
+	return len(p.parts) > 0 && p.parts[len(p.parts)-1].kind == deep
+}
 
 // Below reports whether the pattern is about something below a path: whoever reads
 // or replaces the resource at the path reaches that too. A pattern that begins

@@ -108,7 +108,9 @@ func (x *Index) Check(admins [][]string, ruled []reqpath.Path) error {
 			return err
 		}
 		for _, roles := range admins {
-			denied := func(p reqpath.Path) bool { return !x.allowsRequest(http.MethodPut, p, roles) }
+			denied := func(p reqpath.Path) bool {
+				return !x.allowsRequest(http.MethodPut, p, roles)
+			}
 			if !denied(p) && !slices.ContainsFunc(ruled, denied) {
 				return nil
 			}

@@ -11,7 +11,12 @@ import (
 // Follow returns the store with one addition: after a commit that touches keys with one
 // of the prefixes, changed runs with it before Commit returns, so that whoever is answered
 // afterwards is decided by the new content. Changes of other nodes come by datastore.Follow.
-func Follow(s datastore.Store, ns string, prefixes []string, changed func(ctx context.Context, prefix string)) datastore.Store {
+func Follow(
+	s datastore.Store,
+	ns string,
+	prefixes []string,
+	changed func(ctx context.Context, prefix string),
+) datastore.Store {
 	return &followed{s, ns, prefixes, changed}
 }
 
@@ -30,7 +35,8 @@ func (f *followed) Commit(ctx context.Context, t datastore.Txn) (datastore.Revis
 	}
 	for _, prefix := range f.prefixes {
 		if slices.ContainsFunc(t.Ops, func(o datastore.Op) bool {
-			return o.Namespace == f.ns && (strings.HasPrefix(o.Key, prefix) || o.DeletePrefix && strings.HasPrefix(prefix, o.Key))
+			return o.Namespace == f.ns &&
+				(strings.HasPrefix(o.Key, prefix) || o.DeletePrefix && strings.HasPrefix(prefix, o.Key))
 		}) {
 			f.changed(context.WithoutCancel(ctx), prefix) // the client may be gone, the change is not
 		}

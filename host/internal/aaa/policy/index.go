@@ -82,7 +82,9 @@ func buildIndex(list []Policy) (*Index, error) {
 
 // firstMatch returns the policy of the lowest index that matches, nil for none. It
 // does not allocate.
-func (x *Index) firstMatch(path []reqpath.Segment) *entry { return x.root.firstMatch(path, nil) }
+func (x *Index) firstMatch(path []reqpath.Segment) *entry {
+	return x.root.firstMatch(path, nil)
+}
 
 // firstMatch looks for one that goes before best in a node and below it.
 func (n *node) firstMatch(path []reqpath.Segment, best *entry) *entry {
@@ -117,12 +119,22 @@ func (n *node) firstMatch(path []reqpath.Segment, best *entry) *entry {
 
 // allPermitBelow reports whether all policies about what is below a path permit the action,
 // but those that the policy deciding for the path goes before.
-func (x *Index) allPermitBelow(path []reqpath.Segment, decider *entry, permits func(*entry) bool) bool {
+func (x *Index) allPermitBelow(
+	path []reqpath.Segment,
+	decider *entry,
+	permits func(*entry) bool,
+) bool {
 	return x.root.allPermitBelow(path, decider, permits)
 }
 
-func (n *node) allPermitBelow(path []reqpath.Segment, decider *entry, permits func(*entry) bool) bool {
-	live := func(e *entry) bool { return decider == nil || !decider.tree || e.index < decider.index }
+func (n *node) allPermitBelow(
+	path []reqpath.Segment,
+	decider *entry,
+	permits func(*entry) bool,
+) bool {
+	live := func(e *entry) bool {
+		return decider == nil || !decider.tree || e.index < decider.index
+	}
 	if len(path) == 0 {
 		for _, e := range n.below {
 			if live(e) && !permits(e) {

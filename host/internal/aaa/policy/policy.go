@@ -95,7 +95,11 @@ func compilePolicy(i int, p Policy) (pattern.Shape, *entry, error) {
 		for _, name := range perm.Actions {
 			bit := slices.Index(Actions, strings.ToLower(name))
 			if bit < 0 {
-				return pattern.Shape{}, nil, at("actions: %q is not one of %s", name, strings.Join(Actions, ", "))
+				return pattern.Shape{}, nil, at(
+					"actions: %q is not one of %s",
+					name,
+					strings.Join(Actions, ", "),
+				)
 			}
 			g.allowed |= 1 << bit
 		}
@@ -148,7 +152,13 @@ func sortPolicies(list []Policy) error {
 		}
 		with++
 		if other, twice := seen[*p.Index]; twice {
-			return fault.New(fault.Invalid, "the policies %q and %q have the same index %d", other, p.Resource, *p.Index)
+			return fault.New(
+				fault.Invalid,
+				"the policies %q and %q have the same index %d",
+				other,
+				p.Resource,
+				*p.Index,
+			)
 		}
 		seen[*p.Index] = p.Resource
 	}
@@ -156,8 +166,15 @@ func sortPolicies(list []Policy) error {
 	case 0:
 		return nil
 	case len(list):
-		slices.SortStableFunc(list, func(a, b Policy) int { return cmp.Compare(*a.Index, *b.Index) })
+		slices.SortStableFunc(list, func(a, b Policy) int {
+			return cmp.Compare(*a.Index, *b.Index)
+		})
 		return nil
 	}
-	return fault.New(fault.Invalid, "%d of %d policies have an index: give an index to all of them, or to none; then they are checked in their order", with, len(list))
+	return fault.New(
+		fault.Invalid,
+		"%d of %d policies have an index: give an index to all of them, or to none; then they are checked in their order",
+		with,
+		len(list),
+	)
 }

@@ -17,9 +17,13 @@ import (
 type Error struct{ Reason string }
 
 // Error returns the reason.
-func (e *Error) Error() string { return "bad request path: " + e.Reason }
+func (e *Error) Error() string {
+	return "bad request path: " + e.Reason
+}
 
-func pathError(reason string) error { return &Error{Reason: reason} }
+func pathError(reason string) error {
+	return &Error{Reason: reason}
+}
 
 // ParseString normalises an encoded path, as it is in a request line.
 func ParseString(raw string) (Path, error) {
@@ -41,7 +45,8 @@ func ParseString(raw string) (Path, error) {
 		var part string
 		part, rest, more = strings.Cut(rest, "/")
 		parse := parseSegment
-		if len(p.segments) > 1 && (p.segments[0].Decoded == "rests" || p.segments[0].Decoded == "restconf") {
+		if len(p.segments) > 1 &&
+			(p.segments[0].Decoded == "rests" || p.segments[0].Decoded == "restconf") {
 			parse = parseNode
 		}
 		s, err := parse(part)
@@ -92,11 +97,16 @@ func parseNode(part string) (Segment, error) {
 		return Segment{}, pathError("it is not UTF-8")
 	}
 	for _, r := range k.Decoded {
-		if r < ' ' && r != '\t' && r != '\n' && r != '\r' || r&0xfffe == 0xfffe || r >= 0xfdd0 && r <= 0xfdef {
+		if r < ' ' && r != '\t' && r != '\n' && r != '\r' ||
+			r&0xfffe == 0xfffe ||
+			r >= 0xfdd0 && r <= 0xfdef {
 			return Segment{}, pathError("it has a control character that no YANG string has")
 		}
 	}
-	return Segment{Raw: s.Raw + "=" + k.Raw, Decoded: s.Decoded + "=" + k.Decoded}, nil
+	return Segment{
+		Raw:     s.Raw + "=" + k.Raw,
+		Decoded: s.Decoded + "=" + k.Decoded,
+	}, nil
 }
 
 // harmlessBytes are those that mean themselves to every reader.

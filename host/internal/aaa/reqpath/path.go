@@ -124,7 +124,10 @@ func (p Path) DataDepth() int {
 			return 3
 		}
 	case "streams": // of the changes of data, with the form or without
-		form := len(below) > 0 && slices.Contains([]string{"json", "xml", "stream"}, below[0].Decoded)
+		form := len(below) > 0 && slices.Contains(
+			[]string{"json", "xml", "stream"},
+			below[0].Decoded,
+		)
 		switch {
 		case form && len(below) > 2 && below[1].Decoded == "data-change":
 			return 5
@@ -158,7 +161,9 @@ func (c *carrier) Value(k any) any {
 }
 
 // With returns a context that carries the path.
-func With(ctx context.Context, p Path) context.Context { return &carrier{ctx, p} }
+func With(ctx context.Context, p Path) context.Context {
+	return &carrier{ctx, p}
+}
 
 // From returns the path that With put in the context.
 func From(ctx context.Context) (Path, bool) {

@@ -62,7 +62,9 @@ func ofClass(class string) *kind {
 }
 
 // IsFilter reports whether a class of [main], last segment only, is a filter.
-func IsFilter(class string) bool { return ofClass(class) != nil }
+func IsFilter(class string) bool {
+	return ofClass(class) != nil
+}
 
 // IsBuiltin reports whether a filter of the name exists without a line in [main].
 func IsBuiltin(name string) bool {
@@ -87,7 +89,11 @@ type compiler struct {
 }
 
 func newCompiler(f *secini.File) (*compiler, []error) {
-	c := &compiler{file: f, named: map[string]*kind{}, given: grants{}}
+	c := &compiler{
+		file:  f,
+		named: map[string]*kind{},
+		given: grants{},
+	}
 	for i, k := range kinds {
 		c.named[k.name] = &kinds[i]
 		c.known = append(c.known, k.name)

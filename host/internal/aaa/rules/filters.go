@@ -23,7 +23,9 @@ func newPassingCheck(*compiler, secini.Filter, int) (check, error) {
 	return func(Env, *Request) Verdict { return Pass }, nil
 }
 
-func dynamicOf(*compiler, secini.Filter, int) (check, error) { return Env.Dynamic, nil }
+func dynamicOf(*compiler, secini.Filter, int) (check, error) {
+	return Env.Dynamic, nil
+}
 
 // authcOf asks for a login: for every method, or for those named. Permissive lets
 // a request without credentials through; wrong credentials never pass.
@@ -64,7 +66,9 @@ func rolesOf(anyRole bool) maker {
 		names := oneEach(fl.Args)
 		return func(_ Env, r *Request) Verdict {
 			// One that the user has is enough for any; one that the user lacks is too much for all.
-			if slices.ContainsFunc(names, func(n string) bool { return r.Caller.HasRole(n) == anyRole }) == anyRole {
+			if slices.ContainsFunc(names, func(n string) bool {
+				return r.Caller.HasRole(n) == anyRole
+			}) == anyRole {
 				return Pass
 			}
 			return Denied
@@ -92,7 +96,9 @@ func permsOf(c *compiler, fl secini.Filter, _ int) (check, error) {
 		wanted = append(wanted, parsePermission(a))
 	}
 	given := c.given
-	return func(_ Env, r *Request) Verdict { return given.decidePermissions(r.Caller.Roles, wanted) }, nil
+	return func(_ Env, r *Request) Verdict {
+		return given.decidePermissions(r.Caller.Roles, wanted)
+	}, nil
 }
 
 // restOf is permsOf with the method as the last part of each permission.
@@ -121,13 +127,19 @@ func ipOf(c *compiler, fl secini.Filter, line int) (check, error) {
 			p, err = netip.PrefixFrom(addr.Unmap(), addr.Unmap().BitLen()), nil
 		}
 		if err != nil {
-			return nil, c.file.Errorf(line, "%q is neither an address nor a prefix such as 10.0.0.0/8", a)
+			return nil, c.file.Errorf(
+				line,
+				"%q is neither an address nor a prefix such as 10.0.0.0/8",
+				a,
+			)
 		}
 		allowed = append(allowed, p.Masked())
 	}
 	return func(_ Env, r *Request) Verdict {
 		from := r.Peer.Addr().Unmap()
-		if slices.ContainsFunc(allowed, func(p netip.Prefix) bool { return p.Contains(from) }) {
+		if slices.ContainsFunc(allowed, func(p netip.Prefix) bool {
+			return p.Contains(from)
+		}) {
 			return Pass
 		}
 		return Denied
@@ -139,7 +151,10 @@ func portOf(ssl bool) maker {
 		number := 0 // any
 		if len(fl.Args) > 0 {
 			var err error
-			if number, err = strconv.Atoi(fl.Args[0]); err != nil || number < 1 || number > 65535 || len(fl.Args) > 1 {
+			if number, err = strconv.Atoi(fl.Args[0]); err != nil ||
+				number < 1 ||
+				number > 65535 ||
+				len(fl.Args) > 1 {
 				return nil, c.file.Errorf(line, "%s takes one port, 1 to 65535", fl.Name)
 			}
 		}
@@ -184,7 +199,9 @@ func invalidOf(c *compiler, fl secini.Filter, _ int) (check, error) {
 	blocks := func(segment string) bool {
 		return semicolon && strings.Contains(segment, ";") ||
 			slash && strings.Contains(segment, "/") ||
-			nonASCII && strings.ContainsFunc(segment, func(c rune) bool { return c >= utf8.RuneSelf })
+			nonASCII && strings.ContainsFunc(segment, func(c rune) bool {
+				return c >= utf8.RuneSelf
+			})
 	}
 	return func(_ Env, r *Request) Verdict {
 		for _, address := range r.Addresses {

@@ -50,7 +50,9 @@ type grants map[string][]permission
 func (g grants) decidePermissions(roles []string, wanted []permission) Verdict {
 	for _, w := range wanted {
 		if !slices.ContainsFunc(roles, func(role string) bool {
-			return slices.ContainsFunc(g[role], func(p permission) bool { return p.impliesPermission(w) })
+			return slices.ContainsFunc(g[role], func(p permission) bool {
+				return p.impliesPermission(w)
+			})
 		}) {
 			return Denied
 		}
@@ -60,6 +62,12 @@ func (g grants) decidePermissions(roles []string, wanted []permission) Verdict {
 
 // restActions are the actions that the rest filter derives from methods.
 var restActions = map[string]string{
-	"GET": "read", "HEAD": "read", "OPTIONS": "read", "TRACE": "read",
-	"POST": "create", "PUT": "update", "PATCH": "update", "DELETE": "delete",
+	"GET":     "read",
+	"HEAD":    "read",
+	"OPTIONS": "read",
+	"TRACE":   "read",
+	"POST":    "create",
+	"PUT":     "update",
+	"PATCH":   "update",
+	"DELETE":  "delete",
 }

@@ -90,7 +90,10 @@ func (s *Set) Line(path []reqpath.Segment) int {
 // Dynamic reports whether the rule for a path asks the policies.
 func (s *Set) Dynamic(path []reqpath.Segment) bool {
 	r := s.Match(path)
-	return r != nil && slices.ContainsFunc(r.filters, func(f filter) bool { return f.name == "dynamicAuthorization" })
+	return r != nil &&
+		slices.ContainsFunc(r.filters, func(f filter) bool {
+			return f.name == "dynamicAuthorization"
+		})
 }
 
 // Decide runs the filters of the rule that matches. A path that no rule names

@@ -90,11 +90,17 @@ type Error struct {
 }
 
 // Error returns file:line: text.
-func (e *Error) Error() string { return fmt.Sprintf("%s:%d: %s", e.File, e.Line, e.Text) }
+func (e *Error) Error() string {
+	return fmt.Sprintf("%s:%d: %s", e.File, e.Line, e.Text)
+}
 
 // Errorf makes an error at a line of the file.
 func (f *File) Errorf(line int, format string, args ...any) error {
-	return &Error{File: f.Name, Line: line, Text: fmt.Sprintf(format, args...)}
+	return &Error{
+		File: f.Name,
+		Line: line,
+		Text: fmt.Sprintf(format, args...),
+	}
 }
 
 // Unknown makes the error for a name that is none of those known: it proposes

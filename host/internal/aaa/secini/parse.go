@@ -190,7 +190,11 @@ func (p *parser) parseEntry(key string, v Value) error {
 		if err != nil {
 			return err
 		}
-		p.file.URLs = append(p.file.URLs, URL{Pattern: key, Filters: filters, Line: v.Line})
+		p.file.URLs = append(p.file.URLs, URL{
+			Pattern: key,
+			Filters: filters,
+			Line:    v.Line,
+		})
 	}
 	return nil
 }
@@ -243,7 +247,10 @@ func (f *File) parseFilters(v Value) ([]Filter, error) {
 		}
 		fl.Name = strings.TrimSpace(fl.Name)
 		if fl.Name == "" {
-			return nil, f.Errorf(v.Line, "a filter name is missing; write `pattern = filter, filter[args]`")
+			return nil, f.Errorf(
+				v.Line,
+				"a filter name is missing; write `pattern = filter, filter[args]`",
+			)
 		}
 		out = append(out, fl)
 		if rest == "" {

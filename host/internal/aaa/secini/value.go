@@ -43,7 +43,11 @@ func (f *File) Map(v Value) ([]Pair, error) {
 			return nil, err
 		}
 		if len(kv) != 2 || kv[0] == "" {
-			return nil, f.Errorf(v.Line, "%q is not a pair; write \"key\":\"value\", with quotes around parts that hold a colon", r)
+			return nil, f.Errorf(
+				v.Line,
+				"%q is not a pair; write \"key\":\"value\", with quotes around parts that hold a colon",
+				r,
+			)
 		}
 		out = append(out, Pair{kv[0], kv[1]})
 	}

@@ -10,7 +10,11 @@ import (
 )
 
 func (t *table) addUser(ctx context.Context, in *commands.Invocation) error {
-	u := identity.User{Name: in.Option("name"), Domain: domainOf(in), Enabled: true}
+	u := identity.User{
+		Name:    in.Option("name"),
+		Domain:  domainOf(in),
+		Enabled: true,
+	}
 	profile := map[string]string{}
 	for _, f := range u.Fields() {
 		profile[f.Name] = in.Option(f.Option)
@@ -32,9 +36,21 @@ func (t *table) addUser(ctx context.Context, in *commands.Invocation) error {
 	}
 	sentence := fmt.Sprintf("User %s has been created, User Id is %s", u.Name, u.ID())
 	if roleID != "" {
-		err := t.Identity.CreateGrant(ctx, identity.Grant{User: u.ID(), Role: roleID, Domain: u.Domain})
+		err := t.Identity.CreateGrant(
+			ctx,
+			identity.Grant{
+				User:   u.ID(),
+				Role:   roleID,
+				Domain: u.Domain,
+			},
+		)
 		if err != nil {
-			return fmt.Errorf("%s but not granted to role %s: %w", sentence, in.Option("roleName"), err)
+			return fmt.Errorf(
+				"%s but not granted to role %s: %w",
+				sentence,
+				in.Option("roleName"),
+				err,
+			)
 		}
 		sentence += " and granted to role " + in.Option("roleName")
 	}
@@ -61,22 +77,44 @@ func (t *table) changePassword(ctx context.Context, in *commands.Invocation) err
 }
 
 func (t *table) addRole(ctx context.Context, in *commands.Invocation) error {
-	r := identity.Role{Name: in.Option("name"), Domain: domainOf(in), Description: in.Option("desc")}
+	r := identity.Role{
+		Name:        in.Option("name"),
+		Domain:      domainOf(in),
+		Description: in.Option("desc"),
+	}
 	if err := t.Identity.CreateRole(ctx, r); err != nil {
 		return err
 	}
-	return emitResult(in, "roleid", r.ID(), fmt.Sprintf("Role %s has been created, Role Id is %s", r.Name, r.ID()))
+	return emitResult(
+		in,
+		"roleid",
+		r.ID(),
+		fmt.Sprintf("Role %s has been created, Role Id is %s", r.Name, r.ID()),
+	)
 }
 
 func (t *table) addDomain(ctx context.Context, in *commands.Invocation) error {
-	d := identity.Domain{Name: in.Option("name"), Description: in.Option("desc"), Enabled: true}
+	d := identity.Domain{
+		Name:        in.Option("name"),
+		Description: in.Option("desc"),
+		Enabled:     true,
+	}
 	if err := t.Identity.CreateDomain(ctx, d); err != nil {
 		return err
 	}
-	return emitResult(in, "domainid", d.Name, fmt.Sprintf("Domain %s has been created, Domain Id is %s", d.Name, d.Name))
+	return emitResult(
+		in,
+		"domainid",
+		d.Name,
+		fmt.Sprintf("Domain %s has been created, Domain Id is %s", d.Name, d.Name),
+	)
 }
 
-func (t *table) grantCommand(verb, summary string, do func(context.Context, identity.Grant) error, sentence string) commands.Command {
+func (t *table) grantCommand(
+	verb, summary string,
+	do func(context.Context, identity.Grant) error,
+	sentence string,
+) commands.Command {
 	user := requiredOption(textOption("userName", "the user's name", "uname"))
 	user.Complete = t.userThings().completeNames
 	role := requiredOption(textOption("roleName", "the role's name", "rname"))
@@ -87,7 +125,11 @@ func (t *table) grantCommand(verb, summary string, do func(context.Context, iden
 		Options: []commands.Option{user, t.domainOption(), role},
 		Run: func(ctx context.Context, in *commands.Invocation) error {
 			domain := domainOf(in)
-			g := identity.Grant{User: fullID(in.Option("userName"), domain), Role: fullID(in.Option("roleName"), domain), Domain: domain}
+			g := identity.Grant{
+				User:   fullID(in.Option("userName"), domain),
+				Role:   fullID(in.Option("roleName"), domain),
+				Domain: domain,
+			}
 			if err := do(ctx, g); err != nil {
 				return err
 			}

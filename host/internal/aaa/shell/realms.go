@@ -18,10 +18,22 @@ import (
 func RealmCommands(r *authn.Authenticator) []commands.Command {
 	return []commands.Command{
 		{
-			Name: "realm:list", Summary: "list the realms in the order they are tried", Safe: true,
+			Name:    "realm:list",
+			Summary: "list the realms in the order they are tried",
+			Safe:    true,
 			Run: func(_ context.Context, in *commands.Invocation) error {
 				out := &commands.Table{Columns: []commands.Column{
-					{Title: "#", Key: "order", Right: true}, {Title: "Realm", Key: "realm"}, {Title: "Kind", Key: "kind"}, {Title: "Timeout", Key: "timeout"},
+					{
+						Title: "#",
+						Key:   "order",
+						Right: true,
+					}, {
+						Title: "Realm",
+						Key:   "realm",
+					}, {
+						Title: "Kind",
+						Key:   "kind",
+					}, {Title: "Timeout", Key: "timeout"},
 				}}
 				for i, one := range r.Realms() {
 					timeout := "-"
@@ -34,11 +46,18 @@ func RealmCommands(r *authn.Authenticator) []commands.Command {
 			},
 		},
 		{
-			Name: "realm:test", Summary: "ask every realm whether it knows a user",
+			Name:    "realm:test",
+			Summary: "ask every realm whether it knows a user",
 			Help: "realm:test alice@example\nAsks for the password. Shows the answer of each realm, also of those after the deciding one.\n" +
 				"It creates no session; a wrong password counts as a failed login.",
-			Arguments: []commands.Argument{{Name: "user", Help: "NAME or NAME@DOMAIN", Required: true}},
-			Run:       func(ctx context.Context, in *commands.Invocation) error { return testRealms(ctx, in, r) },
+			Arguments: []commands.Argument{{
+				Name:     "user",
+				Help:     "NAME or NAME@DOMAIN",
+				Required: true,
+			}},
+			Run: func(ctx context.Context, in *commands.Invocation) error {
+				return testRealms(ctx, in, r)
+			},
 		},
 	}
 }
@@ -49,13 +68,32 @@ func testRealms(ctx context.Context, in *commands.Invocation, r *authn.Authentic
 		return err
 	}
 	from, _ := netip.ParseAddrPort(in.Caller.Address)
-	answers, err := r.Probe(ctx, authn.Credentials{User: in.Arg("user"), Password: password, Address: from})
+	answers, err := r.Probe(
+		ctx,
+		authn.Credentials{
+			User:     in.Arg("user"),
+			Password: password,
+			Address:  from,
+		},
+	)
 	if err != nil {
 		return err
 	}
 	out := &commands.Table{Columns: []commands.Column{
-		{Title: "Realm", Key: "realm"}, {Title: "Answer", Key: "answer"}, {Title: "User", Key: "user"}, {Title: "Roles", Key: "roles"},
-		{Title: "Reason", Key: "reason"}, {Title: "Time", Key: "time"},
+		{
+			Title: "Realm",
+			Key:   "realm",
+		}, {
+			Title: "Answer",
+			Key:   "answer",
+		}, {
+			Title: "User",
+			Key:   "user",
+		}, {Title: "Roles", Key: "roles"},
+		{
+			Title: "Reason",
+			Key:   "reason",
+		}, {Title: "Time", Key: "time"},
 	}}
 	decided := "no realm"
 	for _, a := range answers {
@@ -72,18 +110,24 @@ func testRealms(ctx context.Context, in *commands.Invocation, r *authn.Authentic
 }
 
 var outcomes = map[realm.Outcome]string{
-	realm.Unknown: "unknown", realm.Authenticated: "authenticated", realm.Unavailable: "unavailable",
+	realm.Unknown:       "unknown",
+	realm.Authenticated: "authenticated",
+	realm.Unavailable:   "unavailable",
 }
 
 // OwnCommands are the commands by which users manage their own account; change verifies the present
 // password and sets another.
 func OwnCommands(change func(ctx context.Context, user, current, fresh, address string) error) []commands.Command {
 	return []commands.Command{{
-		Name: "aaa:change-own-pwd", Summary: "change your own password",
-		Help: "Asks for the current password and twice for the new one. All your logins and tokens end.",
+		Name:    "aaa:change-own-pwd",
+		Summary: "change your own password",
+		Help:    "Asks for the current password and twice for the new one. All your logins and tokens end.",
 		Run: func(ctx context.Context, in *commands.Invocation) error {
 			if in.Caller.Address == "" {
-				return fault.New(fault.Unsupported, "users do not log in over this socket, so there is no current user; name an account with aaa:change-user-pwd -user NAME")
+				return fault.New(
+					fault.Unsupported,
+					"users do not log in over this socket, so there is no current user; name an account with aaa:change-user-pwd -user NAME",
+				)
 			}
 			var answers [3]string
 			for i, text := range []string{"Enter current password: ", "Enter new password: ", "Re-enter new password: "} {
@@ -93,10 +137,19 @@ func OwnCommands(change func(ctx context.Context, user, current, fresh, address 
 				}
 			}
 			if answers[1] != answers[2] {
-				return fault.New(fault.Invalid, "the two new passwords are not the same; nothing was changed")
+				return fault.New(
+					fault.Invalid,
+					"the two new passwords are not the same; nothing was changed",
+				)
 			}
 			user := in.Caller.User + "@" + in.Caller.Domain
-			err := change(caller.With(ctx, in.Caller), user, answers[0], answers[1], in.Caller.Address)
+			err := change(
+				caller.With(ctx, in.Caller),
+				user,
+				answers[0],
+				answers[1],
+				in.Caller.Address,
+			)
 			if err != nil {
 				return err
 			}

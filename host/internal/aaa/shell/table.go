@@ -39,23 +39,61 @@ func Commands(o Options) []commands.Command {
 		profile = append(profile, textOption(f.Option, f.Help, f.Alias))
 	}
 	list := []commands.Command{
-		{Name: "aaa:add-user", Summary: "add a user", Run: t.addUser,
+		{
+			Name:    "aaa:add-user",
+			Summary: "add a user",
+			Run:     t.addUser,
 			Help: "Adds a user; the password is asked for. With --roleName the user gets that role at once: a user without a role cannot log in.\n" +
 				"aaa:add-user --name bob --roleName user --email bob@example.org",
-			Options: slices.Concat([]commands.Option{requiredOption(textOption("name", "the user's name", "userName")), role}, profile, []commands.Option{t.domainOption()})},
+			Options: slices.Concat(
+				[]commands.Option{requiredOption(textOption("name", "the user's name", "userName")), role},
+				profile,
+				[]commands.Option{t.domainOption()},
+			),
+		},
 		users.listCommand("list the names of users", nil), users.removeCommand("remove a user with its grants and logins"),
-		{Name: "aaa:change-user-pwd", Summary: "change a user's password", Run: t.changePassword, Options: []commands.Option{user},
-			Help: "Asks for the current and the new password. All logins and tokens of the user end.\naaa:change-user-pwd -user bob"},
-		{Name: "aaa:add-role", Summary: "add a role", Run: t.addRole,
+		{
+			Name:    "aaa:change-user-pwd",
+			Summary: "change a user's password",
+			Run:     t.changePassword,
+			Options: []commands.Option{user},
+			Help:    "Asks for the current and the new password. All logins and tokens of the user end.\naaa:change-user-pwd -user bob",
+		},
+		{
+			Name:    "aaa:add-role",
+			Summary: "add a role",
+			Run:     t.addRole,
 			Help:    "aaa:add-role --name operator --desc \"runs the lab\"",
-			Options: []commands.Option{requiredOption(textOption("name", "the role's name", "roleName")), textOption("desc", "what the role is for", "roleDescription"), t.domainOption()}},
+			Options: []commands.Option{requiredOption(textOption("name", "the role's name", "roleName")), textOption("desc", "what the role is for", "roleDescription"), t.domainOption()},
+		},
 		roles.listCommand("list roles", nil), roles.removeCommand("remove a role, also from the users who hold it"),
-		{Name: "aaa:add-domain", Summary: "add a domain", Run: t.addDomain,
+		{
+			Name:    "aaa:add-domain",
+			Summary: "add a domain",
+			Run:     t.addDomain,
 			Help:    "Adds a domain, enabled. Only sdn gives rights in this release.",
-			Options: []commands.Option{requiredOption(textOption("name", "the domain's name", "domainName")), textOption("desc", "what the domain is for", "domainDescription")}},
-		domains.listCommand("list domains; asks for an administrator's credentials", t.confirmAdmin), domains.removeCommand("remove a domain with its users, roles and grants"),
-		t.grantCommand("add", "give a user a role in a domain", t.Identity.CreateGrant, "Grant has been created, Grant id is %s"),
-		t.grantCommand("remove", "take a role in a domain from a user", t.Identity.DeleteGrant, "Grant has been deleted."),
+			Options: []commands.Option{requiredOption(textOption("name", "the domain's name", "domainName")), textOption(
+				"desc",
+				"what the domain is for",
+				"domainDescription",
+			)},
+		},
+		domains.listCommand(
+			"list domains; asks for an administrator's credentials",
+			t.confirmAdmin,
+		), domains.removeCommand("remove a domain with its users, roles and grants"),
+		t.grantCommand(
+			"add",
+			"give a user a role in a domain",
+			t.Identity.CreateGrant,
+			"Grant has been created, Grant id is %s",
+		),
+		t.grantCommand(
+			"remove",
+			"take a role in a domain from a user",
+			t.Identity.DeleteGrant,
+			"Grant has been deleted.",
+		),
 	}
 	for i := range list {
 		run := list[i].Run
@@ -76,10 +114,16 @@ func fullID(name, domain string) string {
 }
 
 // domainOf is the option --domainName.
-func domainOf(in *commands.Invocation) string { return cmp.Or(in.Option("domainName"), identity.SDN) }
+func domainOf(in *commands.Invocation) string {
+	return cmp.Or(in.Option("domainName"), identity.SDN)
+}
 
 func textOption(name, help string, aliases ...string) commands.Option {
-	return commands.Option{Name: name, Aliases: aliases, Help: help}
+	return commands.Option{
+		Name:    name,
+		Aliases: aliases,
+		Help:    help,
+	}
 }
 
 func requiredOption(o commands.Option) commands.Option {
@@ -95,7 +139,9 @@ func (t *table) domainOption() commands.Option {
 
 // emitResult prints what was done, or a member for programs.
 func emitResult(in *commands.Invocation, member, value, sentence string) error {
-	return in.Emit(map[string]string{member: value}, func() string { return sentence + "\n" })
+	return in.Emit(map[string]string{member: value}, func() string {
+		return sentence + "\n"
+	})
 }
 
 // confirmAdmin asks for an administrator's credentials where somebody can be asked;

@@ -22,28 +22,64 @@ type things[T interface{ ID() string }] struct {
 
 func (t *table) userThings() things[identity.User] {
 	return things[identity.User]{
-		name: "User", list: t.Identity.Users, delete: t.Identity.DeleteUser, id: func(name string) string { return fullID(name, identity.SDN) },
-		columns: []commands.Column{{Title: "User", Key: "name"}, {Title: "Id", Key: "userid"}, {Title: "Enabled", Key: "enabled"}, {Title: "Description", Key: "description"}},
-		of:      func(u identity.User) (string, string) { return u.Name, u.Domain },
-		row:     func(u identity.User) []any { return []any{u.Name, u.ID(), u.Enabled, u.Description} },
+		name:   "User",
+		list:   t.Identity.Users,
+		delete: t.Identity.DeleteUser,
+		id:     func(name string) string { return fullID(name, identity.SDN) },
+		columns: []commands.Column{{
+			Title: "User",
+			Key:   "name",
+		}, {
+			Title: "Id",
+			Key:   "userid",
+		}, {
+			Title: "Enabled",
+			Key:   "enabled",
+		}, {Title: "Description", Key: "description"}},
+		of: func(u identity.User) (string, string) { return u.Name, u.Domain },
+		row: func(u identity.User) []any {
+			return []any{u.Name, u.ID(), u.Enabled, u.Description}
+		},
 	}
 }
 
 func (t *table) roleThings() things[identity.Role] {
 	return things[identity.Role]{
-		name: "Role", list: t.Identity.Roles, delete: t.Identity.DeleteRole, id: func(name string) string { return fullID(name, identity.SDN) },
-		columns: []commands.Column{{Title: "Role", Key: "name"}, {Title: "Id", Key: "roleid"}, {Title: "Description", Key: "description"}},
-		of:      func(r identity.Role) (string, string) { return r.Name, r.Domain },
-		row:     func(r identity.Role) []any { return []any{r.Name, r.ID(), r.Description} },
+		name:   "Role",
+		list:   t.Identity.Roles,
+		delete: t.Identity.DeleteRole,
+		id:     func(name string) string { return fullID(name, identity.SDN) },
+		columns: []commands.Column{{
+			Title: "Role",
+			Key:   "name",
+		}, {
+			Title: "Id",
+			Key:   "roleid",
+		}, {Title: "Description", Key: "description"}},
+		of: func(r identity.Role) (string, string) { return r.Name, r.Domain },
+		row: func(r identity.Role) []any {
+			return []any{r.Name, r.ID(), r.Description}
+		},
 	}
 }
 
 func (t *table) domainThings() things[identity.Domain] {
 	return things[identity.Domain]{
-		name: "Domain", list: t.Identity.Domains, delete: t.Identity.DeleteDomain, id: func(name string) string { return name },
-		columns: []commands.Column{{Title: "Domain", Key: "name"}, {Title: "Enabled", Key: "enabled"}, {Title: "Description", Key: "description"}},
-		of:      func(d identity.Domain) (string, string) { return d.Name, identity.SDN },
-		row:     func(d identity.Domain) []any { return []any{d.Name, d.Enabled, d.Description} },
+		name:   "Domain",
+		list:   t.Identity.Domains,
+		delete: t.Identity.DeleteDomain,
+		id:     func(name string) string { return name },
+		columns: []commands.Column{{
+			Title: "Domain",
+			Key:   "name",
+		}, {
+			Title: "Enabled",
+			Key:   "enabled",
+		}, {Title: "Description", Key: "description"}},
+		of: func(d identity.Domain) (string, string) { return d.Name, identity.SDN },
+		row: func(d identity.Domain) []any {
+			return []any{d.Name, d.Enabled, d.Description}
+		},
 	}
 }
 
@@ -66,9 +102,14 @@ func (k things[T]) completeNames(ctx context.Context, prefix string) (out []stri
 }
 
 // listCommand is the command that lists them, once allowed returns no error; nil = at once.
-func (k things[T]) listCommand(summary string, allowed func(context.Context, *commands.Invocation) error) commands.Command {
+func (k things[T]) listCommand(
+	summary string,
+	allowed func(context.Context, *commands.Invocation) error,
+) commands.Command {
 	return commands.Command{
-		Name: "aaa:get-" + strings.ToLower(k.name) + "s", Summary: summary, Safe: true,
+		Name:    "aaa:get-" + strings.ToLower(k.name) + "s",
+		Summary: summary,
+		Safe:    true,
 		Run: func(ctx context.Context, in *commands.Invocation) error {
 			if allowed != nil {
 				if err := allowed(ctx, in); err != nil {
@@ -86,7 +127,9 @@ func (k things[T]) listCommand(summary string, allowed func(context.Context, *co
 				name, _ := k.of(one)
 				lines = append(lines, name)
 			}
-			return in.Emit(out, func() string { return strings.Join(lines, "\n  ") + "\n" })
+			return in.Emit(out, func() string {
+				return strings.Join(lines, "\n  ") + "\n"
+			})
 		},
 	}
 }
@@ -97,13 +140,20 @@ func (k things[T]) removeCommand(summary string) commands.Command {
 	name := requiredOption(textOption("name", "the "+kind+"'s name", kind+"Name"))
 	name.Complete = k.completeNames
 	return commands.Command{
-		Name: "aaa:remove-" + kind, Summary: summary, Options: []commands.Option{name},
+		Name:    "aaa:remove-" + kind,
+		Summary: summary,
+		Options: []commands.Option{name},
 		Run: func(ctx context.Context, in *commands.Invocation) error {
 			of := k.id(in.Option("name"))
 			if err := k.delete(ctx, of); err != nil {
 				return err
 			}
-			return emitResult(in, kind+"id", of, fmt.Sprintf("%s %s has been deleted.", k.name, in.Option("name")))
+			return emitResult(
+				in,
+				kind+"id",
+				of,
+				fmt.Sprintf("%s %s has been deleted.", k.name, in.Option("name")),
+			)
 		},
 	}
 }

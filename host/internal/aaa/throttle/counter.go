@@ -26,7 +26,9 @@ type waiter struct {
 // hasRoom reports whether one more attempt may be under way: were all those under way to
 // fail, this one would still be without delay. Where failures cost delay, it is one
 // at a time.
-func (c *counter) hasRoom() bool { return c.active < max(1, c.free-c.failures) }
+func (c *counter) hasRoom() bool {
+	return c.active < max(1, c.free-c.failures)
+}
 
 // blockedError is a *BlockedError while attempts are refused.
 func (c *counter) blockedError(now time.Time) error {
@@ -56,4 +58,6 @@ func (c *counter) removeWaiter(w *waiter) bool {
 	return true
 }
 
-func (c *counter) isIdle() bool { return c.active == 0 && len(c.queue) == 0 }
+func (c *counter) isIdle() bool {
+	return c.active == 0 && len(c.queue) == 0
+}

@@ -107,7 +107,12 @@ func New(s Settings, now func() time.Time) *Limiter {
 	if now == nil {
 		now = time.Now
 	}
-	return &Limiter{s: s.withDefaults(), now: now, counts: map[key]*counter{}, trusted: map[key]time.Time{}}
+	return &Limiter{
+		s:       s.withDefaults(),
+		now:     now,
+		counts:  map[key]*counter{},
+		trusted: map[key]time.Time{},
+	}
 }
 
 // Turn is the permission to verify one password, once Delay has passed. One of its
@@ -130,7 +135,11 @@ type Turn struct {
 func (l *Limiter) Begin(ctx context.Context, user string, from netip.Addr) (*Turn, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	t := &Turn{l: l, pair: pairKey(user, from), userKey: l.userKey(user, from, l.now())}
+	t := &Turn{
+		l:       l,
+		pair:    pairKey(user, from),
+		userKey: l.userKey(user, from, l.now()),
+	}
 	var err error
 	if t.user, err = l.enterCounter(ctx, t.userKey, l.s.UserFree); err != nil {
 		return nil, err
@@ -165,7 +174,11 @@ func (t *Turn) Succeeded() {
 	remember := l.remember
 	l.mu.Unlock()
 	if again && remember != nil && t.pair.from.IsValid() {
-		remember(Trust{User: t.pair.user, From: t.pair.from, At: now})
+		remember(Trust{
+			User: t.pair.user,
+			From: t.pair.from,
+			At:   now,
+		})
 	}
 }
 
@@ -403,8 +416,12 @@ type key struct {
 	pair bool // an address may be none, as that of the console
 }
 
-func pairKey(user string, from netip.Addr) key { return key{user, Site(from), true} }
-func addressKey(from netip.Addr) key           { return key{from: Site(from)} }
+func pairKey(user string, from netip.Addr) key {
+	return key{user, Site(from), true}
+}
+func addressKey(from netip.Addr) key {
+	return key{from: Site(from)}
+}
 
 // Site is what counts as one place: the address; of IPv6 the network that one site is given.
 func Site(a netip.Addr) netip.Addr {

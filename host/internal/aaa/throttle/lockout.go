@@ -40,7 +40,12 @@ func (l *Limiter) OnLockout(notify func(Lockout)) {
 
 // lockoutOf is a counter as it is, with the state it has at now; false if it has none.
 func (l *Limiter) lockoutOf(k key, c *counter, now time.Time) (Lockout, bool) {
-	o := Lockout{User: k.user, From: k.from, State: Delayed, Failures: c.failures}
+	o := Lockout{
+		User:     k.user,
+		From:     k.from,
+		State:    Delayed,
+		Failures: c.failures,
+	}
 	if c.until.After(now) {
 		o.State, o.Until = Blocked, c.until
 	}

@@ -50,7 +50,9 @@ type Outside struct {
 	Roles     string `json:"roles,omitempty"`
 }
 
-func (o *Outside) outsideID() string { return o.Realm + "/" + o.User + "@" + o.Domain }
+func (o *Outside) outsideID() string {
+	return o.Realm + "/" + o.User + "@" + o.Domain
+}
 
 func digestOf(token string) string {
 	sum := sha256.Sum256([]byte(token))
@@ -59,7 +61,9 @@ func digestOf(token string) string {
 
 func tokenKey(d string) string { return "token/" + d }
 
-func userKey(user, d string) string { return "user/" + user + "/" + d }
+func userKey(user, d string) string {
+	return "user/" + user + "/" + d
+}
 
 func removeTokenOps(user, d string) []datastore.Op {
 	return []datastore.Op{datastore.Delete(namespace, tokenKey(d)), datastore.Delete(namespace, userKey(user, d))}
@@ -78,7 +82,10 @@ func (r record) newTokenOps() (token string, ops []datastore.Op, err error) {
 }
 
 // readByDigest reads the record of a digest with the revision that wrote it; nil if it does not exist.
-func (s *Service) readByDigest(ctx context.Context, d string) (r *record, rev datastore.Revision, err error) {
+func (s *Service) readByDigest(
+	ctx context.Context,
+	d string,
+) (r *record, rev datastore.Revision, err error) {
 	err = datastore.Read(ctx, s.o.Store, func(sn datastore.Snapshot) (err error) {
 		r, rev, err = readRecord(sn, d)
 		return err
@@ -116,7 +123,11 @@ type Kept struct {
 }
 
 // eachRecord calls f with the records whose keys begin with prefix, and their digests, by user.
-func (s *Service) eachRecord(ctx context.Context, prefix string, f func(digest string, r *record)) error {
+func (s *Service) eachRecord(
+	ctx context.Context,
+	prefix string,
+	f func(digest string, r *record),
+) error {
 	return datastore.Read(ctx, s.o.Store, func(sn datastore.Snapshot) error {
 		for e, err := range sn.Range(namespace, datastore.RangeOptions{Prefix: prefix}) {
 			if err != nil {
@@ -136,7 +147,9 @@ func (s *Service) eachRecord(ctx context.Context, prefix string, f func(digest s
 }
 
 // digestIn is the digest at the end of a key.
-func digestIn(key string) string { return key[strings.LastIndex(key, "/")+1:] }
+func digestIn(key string) string {
+	return key[strings.LastIndex(key, "/")+1:]
+}
 
 // All lists what is not over by its time, by user.
 func (s *Service) All(ctx context.Context) (out []Kept, err error) {
@@ -144,7 +157,13 @@ func (s *Service) All(ctx context.Context) (out []Kept, err error) {
 		if r.Used || !s.o.Now().Before(r.Expires) {
 			return
 		}
-		k := Kept{ID: r.displayID(d), User: r.User, Kind: "access token", Began: r.Issued, Expires: r.Expires}
+		k := Kept{
+			ID:      r.displayID(d),
+			User:    r.User,
+			Kind:    "access token",
+			Began:   r.Issued,
+			Expires: r.Expires,
+		}
 		if r.Session != nil {
 			k.Kind, k.From = "session", r.Session.Address
 		} else if r.Refresh {

@@ -45,7 +45,9 @@ type Holder struct {
 }
 
 // Known reports whether it is anybody.
-func (h Holder) Known() bool { return h.Principal != nil || h.Outside != nil }
+func (h Holder) Known() bool {
+	return h.Principal != nil || h.Outside != nil
+}
 
 // ID is the id of the user.
 func (h Holder) ID() string {
@@ -97,7 +99,11 @@ func New(o Options) *Service {
 	}
 	o.MaxLive = cmp.Or(o.MaxLive, 1000)
 	o.CacheFor = cmp.Or(o.CacheFor, 6*time.Minute)
-	return &Service{o: o, cache: cache.New[[sha256.Size]byte, kept](maxCached), process: rand.Text()}
+	return &Service{
+		o:       o,
+		cache:   cache.New[[sha256.Size]byte, kept](maxCached),
+		process: rand.Text(),
+	}
 }
 
 // Bind gives the service the identities, which in turn are made with its Dependents.
@@ -123,11 +129,16 @@ type TooManyError struct {
 
 // Error says what to do.
 func (e *TooManyError) Error() string {
-	return fmt.Sprintf("the user has %d live tokens, the most (aaa.tokensPerUser); use one, revoke one, or wait until one ends", e.Max)
+	return fmt.Sprintf(
+		"the user has %d live tokens, the most (aaa.tokensPerUser); use one, revoke one, or wait until one ends",
+		e.Max,
+	)
 }
 
 // RetryAfter is when the next of the tokens ends.
-func (e *TooManyError) RetryAfter() time.Duration { return e.Wait }
+func (e *TooManyError) RetryAfter() time.Duration {
+	return e.Wait
+}
 
 // checkTokenRoom is a *TooManyError if a user may have no further access token. Two at once may both see the last room; that the
 // bound is passed by what is under way at the same moment does no harm.
@@ -181,7 +192,12 @@ func (s *Service) Grant(ctx context.Context, h Holder) (Pair, error) {
 	if err := s.checkTokenRoom(ctx, h.ID()); err != nil {
 		return Pair{}, err
 	}
-	r := record{User: h.ID(), Outside: h.Outside, Family: rand.Text(), Ends: s.o.Now().Add(refreshLife)}
+	r := record{
+		User:    h.ID(),
+		Outside: h.Outside,
+		Family:  rand.Text(),
+		Ends:    s.o.Now().Add(refreshLife),
+	}
 	if h.isHeldOutside() {
 		return s.grantHeld(ctx, r)
 	}
@@ -196,7 +212,9 @@ func (s *Service) Grant(ctx context.Context, h Holder) (Pair, error) {
 }
 
 // isHeldOutside reports whether the realm of the user cannot look the user up.
-func (h Holder) isHeldOutside() bool { return h.Outside != nil && h.Outside.Held }
+func (h Holder) isHeldOutside() bool {
+	return h.Outside != nil && h.Outside.Held
+}
 
 // grantHeld makes an access token that is never refreshed without credentials.
 func (s *Service) grantHeld(ctx context.Context, r record) (Pair, error) {
@@ -229,7 +247,11 @@ func (s *Service) newTokenPair(r record) (p Pair, ops []datastore.Op, err error)
 // Exchange takes a refresh token for new tokens, once (RFC 6749 section 6, RFC 9700 section 4.14.2). One
 // that was exchanged before ends all tokens of its login. allowed is asked about the holder before
 // anything is written. Without an error a pair without tokens is the refusal.
-func (s *Service) Exchange(ctx context.Context, token string, allowed func(Holder) error) (Pair, Holder, error) {
+func (s *Service) Exchange(
+	ctx context.Context,
+	token string,
+	allowed func(Holder) error,
+) (Pair, Holder, error) {
 	if !WellFormed(token) {
 		return Pair{}, Holder{}, nil
 	}
@@ -267,14 +289,24 @@ func (s *Service) Exchange(ctx context.Context, token string, allowed func(Holde
 
 // replaceRecord writes a record that was read at a revision, together with more; datastore.ErrConflict if another has
 // written it since.
-func (s *Service) replaceRecord(ctx context.Context, d string, rev datastore.Revision, r *record, more ...datastore.Op) error {
+func (s *Service) replaceRecord(
+	ctx context.Context,
+	d string,
+	rev datastore.Revision,
+	r *record,
+	more ...datastore.Op,
+) error {
 	data, err := json.Marshal(r)
 	if err != nil {
 		return err
 	}
 	_, err = s.o.Store.Commit(ctx, datastore.Txn{
-		Compares: []datastore.Compare{{Namespace: namespace, Key: tokenKey(d), Revision: rev}},
-		Ops:      append(more, datastore.Put(namespace, tokenKey(d), data)),
+		Compares: []datastore.Compare{{
+			Namespace: namespace,
+			Key:       tokenKey(d),
+			Revision:  rev,
+		}},
+		Ops: append(more, datastore.Put(namespace, tokenKey(d), data)),
 	})
 	return err
 }
@@ -329,11 +361,19 @@ func (s *Service) Info(ctx context.Context, token string) (*Info, error) {
 	if !h.Known() {
 		return nil, err
 	}
-	return &Info{Holder: h, Issued: r.Issued, Expires: r.Expires}, nil
+	return &Info{
+		Holder:  h,
+		Issued:  r.Issued,
+		Expires: r.Expires,
+	}, nil
 }
 
 // findLiveToken returns the holder and the record of a live access token, or of a live session; any other text has none.
-func (s *Service) findLiveToken(ctx context.Context, token string, session bool) (Holder, *record, error) {
+func (s *Service) findLiveToken(
+	ctx context.Context,
+	token string,
+	session bool,
+) (Holder, *record, error) {
 	if !WellFormed(token) {
 		return Holder{}, nil, nil
 	}
@@ -342,13 +382,17 @@ func (s *Service) findLiveToken(ctx context.Context, token string, session bool)
 	sum := sha256.Sum256(append(buf[:0], token...))
 	k, ok := s.cache.Get(sum)
 	r := k.r
-	if !ok || !now.Before(k.until) || session && !now.Before(r.Expires) { // another node may have noted its use
+	if !ok ||
+		!now.Before(k.until) ||
+		session && !now.Before(r.Expires) { // another node may have noted its use
 		before := s.generation.Load()
 		var err error
 		if r, _, err = s.readByDigest(ctx, hex.EncodeToString(sum[:])); r == nil {
 			return Holder{}, nil, err
 		}
-		s.cache.Put(sum, kept{r, now.Add(s.o.CacheFor)}, func() bool { return s.generation.Load() == before })
+		s.cache.Put(sum, kept{r, now.Add(s.o.CacheFor)}, func() bool {
+			return s.generation.Load() == before
+		})
 	}
 	if r.Refresh || (r.Session != nil) != session || !r.isLive(now) {
 		return Holder{}, nil, nil
@@ -412,7 +456,9 @@ func (s *Service) End(ctx context.Context, of, id string) (user string, err erro
 	var found *record
 	var digest string
 	err = s.eachRecord(ctx, prefix, func(d string, r *record) {
-		if found == nil && r.displayID(d) == id && (of == "" || r.Session != nil && s.o.Now().Before(r.Expires)) {
+		if found == nil &&
+			r.displayID(d) == id &&
+			(of == "" || r.Session != nil && s.o.Now().Before(r.Expires)) {
 			found, digest = r, d
 		}
 	})

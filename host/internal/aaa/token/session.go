@@ -34,17 +34,41 @@ type Session struct {
 const seenEvery = time.Minute
 
 func (r *record) sessionView() Session {
-	return Session{ID: r.Session.ID, Address: r.Session.Address, Agent: r.Session.Agent, Began: r.Issued, Seen: r.Expires.Add(-r.Session.Idle), Expires: r.Expires, Ends: r.Ends}
+	return Session{
+		ID:      r.Session.ID,
+		Address: r.Session.Address,
+		Agent:   r.Session.Agent,
+		Began:   r.Issued,
+		Seen:    r.Expires.Add(-r.Session.Idle),
+		Expires: r.Expires,
+		Ends:    r.Ends,
+	}
 }
 
 // Begin makes a session that ends when it is unused for idle, and after life in any case.
-func (s *Service) Begin(ctx context.Context, h Holder, address, agent string, idle, life time.Duration) (string, error) {
+func (s *Service) Begin(
+	ctx context.Context,
+	h Holder,
+	address, agent string,
+	idle, life time.Duration,
+) (string, error) {
 	now := s.o.Now()
 	if h.isHeldOutside() {
 		life = min(life, HeldFor)
 	}
-	r := record{User: h.ID(), Outside: h.Outside, Issued: now, Expires: now.Add(min(idle, life)), Ends: now.Add(life),
-		Session: &session{ID: rand.Text()[:12], Address: address, Agent: agent, Idle: idle}}
+	r := record{
+		User:    h.ID(),
+		Outside: h.Outside,
+		Issued:  now,
+		Expires: now.Add(min(idle, life)),
+		Ends:    now.Add(life),
+		Session: &session{
+			ID:      rand.Text()[:12],
+			Address: address,
+			Agent:   agent,
+			Idle:    idle,
+		},
+	}
 	if h.Principal != nil {
 		r.Epoch = h.Principal.Epoch
 	}

@@ -19,7 +19,13 @@ const maxDependents = 1000
 // which ends all tokens; those beyond maxDependents are left to the sweep.
 func (s *Service) Dependents(sn datastore.Snapshot, user string) ([]datastore.Op, error) {
 	var ops []datastore.Op
-	for e, err := range sn.Range(namespace, datastore.RangeOptions{Prefix: userKey(user, ""), Limit: maxDependents}) {
+	for e, err := range sn.Range(
+		namespace,
+		datastore.RangeOptions{
+			Prefix: userKey(user, ""),
+			Limit:  maxDependents,
+		},
+	) {
 		if err != nil {
 			return nil, err
 		}
@@ -41,7 +47,10 @@ func (s *Service) Sweep(ctx context.Context) (int, error) {
 		if len(ops) == 0 {
 			return nil
 		}
-		_, err := s.o.Store.Commit(ctx, datastore.Txn{Ops: ops, Volatile: true})
+		_, err := s.o.Store.Commit(ctx, datastore.Txn{
+			Ops:      ops,
+			Volatile: true,
+		})
 		ops = nil
 		return err
 	}
@@ -71,7 +80,9 @@ func (s *Service) Sweep(ctx context.Context) (int, error) {
 }
 
 // stampKey is where a process writes what its clock says, before each of its sweeps.
-func stampKey(process string) string { return "clock/" + process }
+func stampKey(process string) string {
+	return "clock/" + process
+}
 
 // stampsKept is for how many sweeps in a row a stamp may stay the same before its process counts as gone.
 const stampsKept = 3
@@ -80,7 +91,13 @@ const stampsKept = 3
 func (s *Service) stamp(ctx context.Context) error {
 	data, err := s.o.Now().UTC().MarshalText()
 	if err == nil {
-		_, err = s.o.Store.Commit(ctx, datastore.Txn{Ops: []datastore.Op{datastore.Put(namespace, stampKey(s.process), data)}, Volatile: true})
+		_, err = s.o.Store.Commit(
+			ctx,
+			datastore.Txn{
+				Ops:      []datastore.Op{datastore.Put(namespace, stampKey(s.process), data)},
+				Volatile: true,
+			},
+		)
 	}
 	return err
 }
@@ -125,7 +142,10 @@ func (s *Service) earliest(ctx context.Context) (time.Time, error) {
 		return nil
 	})
 	if err == nil && len(gone) > 0 {
-		_, err = s.o.Store.Commit(ctx, datastore.Txn{Ops: gone, Volatile: true})
+		_, err = s.o.Store.Commit(ctx, datastore.Txn{
+			Ops:      gone,
+			Volatile: true,
+		})
 	}
 	s.stamps = known
 	return now, err
@@ -155,8 +175,14 @@ func (s *Service) Run(ctx context.Context) error {
 }
 
 func (s *Service) watchTokens(ctx context.Context) {
-	_ = datastore.Changed(ctx, s.o.Store, []datastore.Prefix{{Namespace: namespace, Key: "token/"}}, func(_ context.Context, b *datastore.Batch) error {
-		if b == nil || slices.ContainsFunc(b.Events, func(e datastore.Event) bool { return e.Deleted }) {
+	_ = datastore.Changed(ctx, s.o.Store, []datastore.Prefix{{
+		Namespace: namespace,
+		Key:       "token/",
+	}}, func(_ context.Context, b *datastore.Batch) error {
+		if b == nil ||
+			slices.ContainsFunc(b.Events, func(e datastore.Event) bool {
+				return e.Deleted
+			}) {
 			s.clearCache()
 		}
 		return nil

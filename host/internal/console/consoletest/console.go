@@ -28,7 +28,13 @@ type Users struct {
 
 // NewUsers knows admin, of role admin, and user, of role user.
 func NewUsers() *Users {
-	return &Users{roles: map[string][]string{"admin": {"admin"}, "user": {"user"}}, keys: map[string]ssh.PublicKey{}}
+	return &Users{
+		roles: map[string][]string{
+			"admin": {"admin"},
+			"user":  {"user"},
+		},
+		keys: map[string]ssh.PublicKey{},
+	}
 }
 
 // Remove takes a user away.
@@ -47,7 +53,12 @@ func (u *Users) Password(ctx context.Context, user, password, _ string) (caller.
 }
 
 // Key implements sshserver.Login: a user's key is the one that Trust was called with.
-func (u *Users) Key(ctx context.Context, user string, key ssh.PublicKey, _ string) (caller.Caller, error) {
+func (u *Users) Key(
+	ctx context.Context,
+	user string,
+	key ssh.PublicKey,
+	_ string,
+) (caller.Caller, error) {
 	u.mu.Lock()
 	trusted := u.keys[user]
 	u.mu.Unlock()
@@ -72,7 +83,11 @@ func (u *Users) Current(_ context.Context, user string) (caller.Caller, error) {
 	if !ok {
 		return caller.Caller{}, errors.New("no such user")
 	}
-	return caller.Caller{User: user, Domain: "sdn", Roles: roles}, nil
+	return caller.Caller{
+		User:   user,
+		Domain: "sdn",
+		Roles:  roles,
+	}, nil
 }
 
 // Console is a console in a home of its own.
@@ -92,12 +107,28 @@ type Console struct {
 // New makes a console in home; change lets a test set limits. The caller opens
 // listeners and serves.
 func New(home string, log *slog.Logger, change func(*sshserver.Config)) (*Console, error) {
-	c := &Console{Home: home, Commands: NewCommands(), Users: NewUsers(), Histories: history.New(filepath.Join(home, "data", "history"), 1000)}
-	shell := engine.New(engine.Config{Sources: []engine.Source{c.Commands.Commands, engine.Static(tables.SystemCommands(tables.System{Shutdown: func() { c.Shutdown() }}))}, Log: log, Audit: c.recordAudit, NewRequestID: func() string { return "r1" }})
+	c := &Console{
+		Home:      home,
+		Commands:  NewCommands(),
+		Users:     NewUsers(),
+		Histories: history.New(filepath.Join(home, "data", "history"), 1000),
+	}
+	shell := engine.New(engine.Config{
+		Sources: []engine.Source{c.Commands.Commands, engine.Static(tables.SystemCommands(tables.System{Shutdown: func() {
+			c.Shutdown()
+		}}))},
+		Log:          log,
+		Audit:        c.recordAudit,
+		NewRequestID: func() string { return "r1" },
+	})
 	cfg := sshserver.Config{
-		Shell: shell, Histories: c.Histories, Login: c.Users, Log: log,
+		Shell:       shell,
+		Histories:   c.Histories,
+		Login:       c.Users,
+		Log:         log,
 		HostKeyFile: filepath.Join(home, "data", "ssh_host_key"),
-		InitScript:  filepath.Join(home, "etc", "shell.init.script"), Files: files.New(home, nil),
+		InitScript:  filepath.Join(home, "etc", "shell.init.script"),
+		Files:       files.New(home, nil),
 	}
 	if change != nil {
 		change(&cfg)
@@ -108,7 +139,9 @@ func New(home string, log *slog.Logger, change func(*sshserver.Config)) (*Consol
 }
 
 // Socket is where the local console listens, as ctl expects it.
-func (c *Console) Socket() string { return filepath.Join(c.Home, "data", "run", "console.sock") }
+func (c *Console) Socket() string {
+	return filepath.Join(c.Home, "data", "run", "console.sock")
+}
 
 func (c *Console) recordAudit(_ context.Context, a engine.Audited) {
 	c.mu.Lock()

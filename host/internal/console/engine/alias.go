@@ -31,14 +31,23 @@ func (s *Session) expandAliases(p syntax.Pipeline, depth int) (syntax.Pipeline, 
 		}
 		line, err := syntax.Parse(text)
 		if err != nil || len(line) != 1 {
-			return nil, fault.New(fault.Malformed, "the alias %s is not a valid command: %s", stage[0].Text, text)
+			return nil, fault.New(
+				fault.Malformed,
+				"the alias %s is not a valid command: %s",
+				stage[0].Text,
+				text,
+			)
 		}
 		if line[0][0][0].Text == stage[0].Text { // alias list='list -i' means the command
 			out = append(out, line[0]...)
 			continue
 		}
 		if depth == maxAliasDepth {
-			return nil, fault.New(fault.Invalid, "the alias %s refers to itself; see alias", stage[0].Text)
+			return nil, fault.New(
+				fault.Invalid,
+				"the alias %s refers to itself; see alias",
+				stage[0].Text,
+			)
 		}
 		more, err := s.expandAliases(line[0], depth+1)
 		if err != nil {

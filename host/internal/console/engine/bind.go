@@ -21,17 +21,31 @@ type bound struct {
 
 // The options that every command has.
 var (
-	helpOption   = commands.Option{Name: "help", Short: "h", Help: "show this help", Type: commands.Bool}
-	formatOption = commands.Option{Name: "format", Help: "form of the output", Values: []string{"text", "json"}}
+	helpOption = commands.Option{
+		Name:  "help",
+		Short: "h",
+		Help:  "show this help",
+		Type:  commands.Bool,
+	}
+	formatOption = commands.Option{
+		Name:   "format",
+		Help:   "form of the output",
+		Values: []string{"text", "json"},
+	}
 )
 
 func optionsOf(c commands.Command) []commands.Option {
 	out := slices.Clone(c.Options)
 	for _, g := range []commands.Option{formatOption, helpOption} {
-		if slices.ContainsFunc(out, func(o commands.Option) bool { return o.Name == g.Name }) {
+		if slices.ContainsFunc(out, func(o commands.Option) bool {
+			return o.Name == g.Name
+		}) {
 			continue
 		}
-		if g.Short != "" && slices.ContainsFunc(out, func(o commands.Option) bool { return o.Short == g.Short }) {
+		if g.Short != "" &&
+			slices.ContainsFunc(out, func(o commands.Option) bool {
+				return o.Short == g.Short
+			}) {
 			g.Short = ""
 		}
 		out = append(out, g)
@@ -41,10 +55,16 @@ func optionsOf(c commands.Command) []commands.Option {
 
 // findOption finds the option that a word without dashes and value names.
 func findOption(options []commands.Option, name string) (commands.Option, bool) {
-	for _, same := range []func(a, b string) bool{func(a, b string) bool { return a == b }, strings.EqualFold} {
+	for _, same := range []func(a, b string) bool{func(a, b string) bool {
+		return a == b
+	}, strings.EqualFold} {
 		var hits []commands.Option
 		for _, o := range options {
-			if same(o.Name, name) || o.Short != "" && same(o.Short, name) || slices.ContainsFunc(o.Aliases, func(a string) bool { return same(a, name) }) {
+			if same(o.Name, name) ||
+				o.Short != "" && same(o.Short, name) ||
+				slices.ContainsFunc(o.Aliases, func(a string) bool {
+					return same(a, name)
+				}) {
 				hits = append(hits, o)
 			}
 		}
@@ -114,7 +134,13 @@ func (b *binder) bindWords() (bound, error) {
 			continue
 		}
 		if o.Required {
-			return bound{}, b.faultAtCommand(fault.Missing, "the option --%s is missing: %s; usage: %s", o.Name, o.Help, usageLine(b.cmd))
+			return bound{}, b.faultAtCommand(
+				fault.Missing,
+				"the option --%s is missing: %s; usage: %s",
+				o.Name,
+				o.Help,
+				usageLine(b.cmd),
+			)
 		}
 		if o.Default != "" {
 			b.given[o.Name] = o.Default
@@ -125,7 +151,9 @@ func (b *binder) bindWords() (bound, error) {
 }
 
 func definesOption(c commands.Command, name string) bool {
-	return slices.ContainsFunc(c.Options, func(o commands.Option) bool { return o.Name == name })
+	return slices.ContainsFunc(c.Options, func(o commands.Option) bool {
+		return o.Name == name
+	})
 }
 
 // isNumber distinguishes -5 from an option, unless the command has such an option.
@@ -142,7 +170,9 @@ func (b *binder) countOption(w string) (commands.Option, bool) {
 	if digits == "" || strings.Trim(digits, "0123456789") != "" || len(b.cmd.Arguments) > 0 {
 		return commands.Option{}, false
 	}
-	i := slices.IndexFunc(b.options, func(o commands.Option) bool { return o.Short == "n" && o.Type == commands.Int })
+	i := slices.IndexFunc(b.options, func(o commands.Option) bool {
+		return o.Short == "n" && o.Type == commands.Int
+	})
 	if i < 0 {
 		return commands.Option{}, false
 	}
@@ -172,7 +202,12 @@ func (b *binder) bindOption(w string, next []string) (used int, err error) {
 		if !inline {
 			value = "true"
 		} else if v, err := strconv.ParseBool(value); err != nil {
-			return 0, b.faultAtCommand(fault.Invalid, "the option --%s takes no value, or true or false, not %q", o.Name, value)
+			return 0, b.faultAtCommand(
+				fault.Invalid,
+				"the option --%s takes no value, or true or false, not %q",
+				o.Name,
+				value,
+			)
 		} else {
 			value = strconv.FormatBool(v)
 		}
@@ -180,13 +215,25 @@ func (b *binder) bindOption(w string, next []string) (used int, err error) {
 	}
 	if !inline {
 		if len(next) == 0 {
-			return 0, b.faultAtCommand(fault.Missing, "the option --%s needs a value: %s", o.Name, o.Help)
+			return 0, b.faultAtCommand(
+				fault.Missing,
+				"the option --%s needs a value: %s",
+				o.Name,
+				o.Help,
+			)
 		}
 		value, used = next[0], 1
 		n := strings.TrimLeft(value, "-")
 		if strings.HasPrefix(value, "--") && n != "" {
 			if _, isOption := findOption(b.options, n); isOption {
-				return 0, b.faultAtCommand(fault.Missing, "the option --%s needs a value and %s follows; write --%s=%s if that is the value", o.Name, value, o.Name, value)
+				return 0, b.faultAtCommand(
+					fault.Missing,
+					"the option --%s needs a value and %s follows; write --%s=%s if that is the value",
+					o.Name,
+					value,
+					o.Name,
+					value,
+				)
 			}
 		}
 	}
@@ -197,7 +244,9 @@ func (b *binder) bindOption(w string, next []string) (used int, err error) {
 func (b *binder) splitFlagCluster(w string) []commands.Option {
 	var out []commands.Option
 	for _, r := range strings.TrimPrefix(w, "-") {
-		i := slices.IndexFunc(b.options, func(o commands.Option) bool { return o.Short == string(r) && o.Type == commands.Bool })
+		i := slices.IndexFunc(b.options, func(o commands.Option) bool {
+			return o.Short == string(r) && o.Type == commands.Bool
+		})
 		if i < 0 {
 			return nil
 		}
@@ -216,7 +265,14 @@ func (b *binder) unknownOption(name, dashes string) error {
 	if near, ok := nearest.Name(name, known); ok {
 		hint = "; did you mean --" + near + "?"
 	}
-	return b.faultAtCommand(fault.Unknown, "there is no option %s%s%s (%s --help lists them; -- ends the options)", dashes, name, hint, b.cmd.Name)
+	return b.faultAtCommand(
+		fault.Unknown,
+		"there is no option %s%s%s (%s --help lists them; -- ends the options)",
+		dashes,
+		name,
+		hint,
+		b.cmd.Name,
+	)
 }
 
 func (b *binder) setOption(o commands.Option, value string) error {
@@ -225,7 +281,12 @@ func (b *binder) setOption(o commands.Option, value string) error {
 	}
 	if o.Type == commands.Int {
 		if _, err := strconv.ParseInt(value, 10, 64); err != nil {
-			return b.faultAtCommand(fault.Invalid, "the option --%s needs a whole number, not %q", o.Name, value)
+			return b.faultAtCommand(
+				fault.Invalid,
+				"the option --%s needs a whole number, not %q",
+				o.Name,
+				value,
+			)
 		}
 	}
 	if err := b.oneOf("the option --"+o.Name, o.Values, &value); err != nil {
@@ -250,7 +311,14 @@ func (b *binder) oneOf(what string, values []string, value *string) error {
 	if near, ok := nearest.Name(*value, values); ok {
 		hint = "; did you mean " + near + "?"
 	}
-	return b.faultAtCommand(fault.Invalid, "%s takes %s, not %q%s", what, orList(values), *value, hint)
+	return b.faultAtCommand(
+		fault.Invalid,
+		"%s takes %s, not %q%s",
+		what,
+		orList(values),
+		*value,
+		hint,
+	)
 }
 
 // bindPositionals names the values of rest, and gives those of fixed lists their case.
@@ -262,7 +330,13 @@ func (b *binder) bindPositionals(out map[string][]string, rest []string) error {
 		}
 		if n == 0 {
 			if a.Required {
-				return b.faultAtCommand(fault.Missing, "the argument %s is missing: %s; usage: %s", a.Name, a.Help, usageLine(b.cmd))
+				return b.faultAtCommand(
+					fault.Missing,
+					"the argument %s is missing: %s; usage: %s",
+					a.Name,
+					a.Help,
+					usageLine(b.cmd),
+				)
 			}
 			continue
 		}
@@ -275,7 +349,13 @@ func (b *binder) bindPositionals(out map[string][]string, rest []string) error {
 		out[a.Name], rest = values, rest[n:]
 	}
 	if len(rest) > 0 {
-		return b.faultAtCommand(fault.Unknown, "%q is one argument too many%s; usage: %s", rest[0], explainForeignSyntax(rest[0]), usageLine(b.cmd))
+		return b.faultAtCommand(
+			fault.Unknown,
+			"%q is one argument too many%s; usage: %s",
+			rest[0],
+			explainForeignSyntax(rest[0]),
+			usageLine(b.cmd),
+		)
 	}
 	return nil
 }

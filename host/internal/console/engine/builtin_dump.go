@@ -26,7 +26,9 @@ func (s *Session) dumpReport(ctx context.Context, in *commands.Invocation) (err 
 	z := zip.NewWriter(f)
 	defer func() { err = errors.Join(err, z.Close(), f.Close()) }()
 	lines := dumped
-	if c, err := s.currentIndex().findCommand("", "plugin:info"); err == nil && len(c.Arguments) > 0 && c.Arguments[0].Complete != nil {
+	if c, err := s.currentIndex().findCommand("", "plugin:info"); err == nil &&
+		len(c.Arguments) > 0 &&
+		c.Arguments[0].Complete != nil {
 		for _, name := range c.Arguments[0].Complete(ctx, "") {
 			lines = append(lines[:len(lines):len(lines)], "plugin:info "+console.Quote(name))
 		}
@@ -38,7 +40,11 @@ func (s *Session) dumpReport(ctx context.Context, in *commands.Invocation) (err 
 		if _, known := x.byName[name]; !known {
 			continue
 		}
-		in.Progress(commands.Progress{Text: "dump", Done: int64(i), Total: int64(len(lines))})
+		in.Progress(commands.Progress{
+			Text:  "dump",
+			Done:  int64(i),
+			Total: int64(len(lines)),
+		})
 		var out bytes.Buffer
 		s.Run(ctx, line, IO{Stdout: &out, Stderr: &out})
 		w, err := z.Create(strings.NewReplacer(":", "-", " ", "_", "/", "_", "'", "").Replace(line) + ".txt")

@@ -26,7 +26,16 @@ func (s *Session) watchCommand(ctx context.Context, in *commands.Invocation) err
 		if in.Width > 0 {
 			in.Printf("\x1b[H\x1b[2JEvery %ss: %s\n\n", in.Option("interval"), line)
 		}
-		code := s.Run(ctx, line, IO{Stdout: in.Stdout, Stderr: in.Stderr, Width: in.Width, Terminal: in.Terminal})
+		code := s.Run(
+			ctx,
+			line,
+			IO{
+				Stdout:   in.Stdout,
+				Stderr:   in.Stderr,
+				Width:    in.Width,
+				Terminal: in.Terminal,
+			},
+		)
 		if code != console.OK {
 			return console.Silent(code)
 		}

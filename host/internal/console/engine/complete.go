@@ -46,7 +46,11 @@ func (s *Session) Complete(ctx context.Context, line string) Completion {
 		return out
 	}
 	cmd = s.withFileCompletion(cmd)
-	b := binder{cmd: cmd, options: optionsOf(cmd), stopAtArg: stopsAtArg(cmd.Name)}
+	b := binder{
+		cmd:       cmd,
+		options:   optionsOf(cmd),
+		stopAtArg: stopsAtArg(cmd.Name),
+	}
 	out.Candidates = b.completeWords(ctx, words[1:], p.Word.Text)
 	return out
 }
@@ -54,7 +58,8 @@ func (s *Session) Complete(ctx context.Context, line string) Completion {
 func (s *Session) completeName(x *index, p syntax.Partial) []Candidate {
 	var out []Candidate
 	add := func(text, help string, open bool) {
-		if strings.HasPrefix(text, p.Word.Text) && !slices.ContainsFunc(out, func(c Candidate) bool { return c.Text == text }) {
+		if strings.HasPrefix(text, p.Word.Text) &&
+			!slices.ContainsFunc(out, func(c Candidate) bool { return c.Text == text }) {
 			out = append(out, Candidate{text, help, open})
 		}
 	}
@@ -129,7 +134,14 @@ func (b *binder) completeWords(ctx context.Context, words []string, prefix strin
 	if !ended && strings.HasPrefix(prefix, "-") {
 		if name, value, inline := strings.Cut(strings.TrimLeft(prefix, "-"), "="); inline {
 			if o, ok := findOption(b.options, name); ok {
-				return completeValues(ctx, prefix[:len(prefix)-len(value)], value, o.Values, o.Complete, nil)
+				return completeValues(
+					ctx,
+					prefix[:len(prefix)-len(value)],
+					value,
+					o.Values,
+					o.Complete,
+					nil,
+				)
 			}
 			return nil
 		}
@@ -158,14 +170,23 @@ func (b *binder) completeOption(prefix string, given map[string]bool) []Candidat
 			text = "-" + o.Name
 		}
 		if !given[o.Name] && strings.HasPrefix(text, prefix) {
-			out = append(out, Candidate{Text: text, Help: o.Help})
+			out = append(out, Candidate{
+				Text: text,
+				Help: o.Help,
+			})
 		}
 	}
 	return out
 }
 
 // completeValues asks a completer; one that breaks or hangs gives nothing.
-func completeValues(ctx context.Context, before, prefix string, fixed []string, complete func(context.Context, string) []string, taken []string) []Candidate {
+func completeValues(
+	ctx context.Context,
+	before, prefix string,
+	fixed []string,
+	complete func(context.Context, string) []string,
+	taken []string,
+) []Candidate {
 	list := slices.Clone(fixed)
 	if complete != nil {
 		answer := make(chan []string, 1)

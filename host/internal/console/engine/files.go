@@ -18,13 +18,19 @@ type Files interface {
 	Complete(prefix string) (names []string, ok bool)
 }
 
-func isFile(t commands.Type) bool { return t == commands.File || t == commands.NewFile }
+func isFile(t commands.Type) bool {
+	return t == commands.File || t == commands.NewFile
+}
 
 // withFiles returns the command's Run with its arguments and options of type File and NewFile replaced
 // by paths that it may open.
 func (s *Session) withFiles(cmd commands.Command) func(context.Context, *commands.Invocation) error {
-	if !slices.ContainsFunc(cmd.Arguments, func(a commands.Argument) bool { return isFile(a.Type) }) &&
-		!slices.ContainsFunc(cmd.Options, func(o commands.Option) bool { return isFile(o.Type) }) {
+	if !slices.ContainsFunc(cmd.Arguments, func(a commands.Argument) bool {
+		return isFile(a.Type)
+	}) &&
+		!slices.ContainsFunc(cmd.Options, func(o commands.Option) bool {
+			return isFile(o.Type)
+		}) {
 		return cmd.Run
 	}
 	return func(ctx context.Context, in *commands.Invocation) (err error) {

@@ -119,19 +119,53 @@ func writeHelpSection(b *strings.Builder, title string, rows [][2]string) {
 func helpData(c commands.Command) map[string]any {
 	args := []map[string]any{}
 	for _, a := range c.Arguments {
-		args = append(args, map[string]any{"name": a.Name, "help": a.Help, "required": a.Required, "repeated": a.Repeated, "values": a.Values})
+		args = append(
+			args,
+			map[string]any{
+				"name":     a.Name,
+				"help":     a.Help,
+				"required": a.Required,
+				"repeated": a.Repeated,
+				"values":   a.Values,
+			},
+		)
 	}
 	opts := []map[string]any{}
 	for _, o := range optionsOf(c) {
 		typ := cmp.Or(o.Type, commands.String)
-		opts = append(opts, map[string]any{"name": o.Name, "short": o.Short, "aliases": o.Aliases, "help": o.Help, "type": typ, "default": o.Default, "required": o.Required, "values": o.Values})
+		opts = append(
+			opts,
+			map[string]any{
+				"name":     o.Name,
+				"short":    o.Short,
+				"aliases":  o.Aliases,
+				"help":     o.Help,
+				"type":     typ,
+				"default":  o.Default,
+				"required": o.Required,
+				"values":   o.Values,
+			},
+		)
 	}
-	return map[string]any{"name": c.Name, "summary": c.Summary, "help": c.Help, "usage": usageLine(c), "arguments": args, "options": opts}
+	return map[string]any{
+		"name":      c.Name,
+		"summary":   c.Summary,
+		"help":      c.Help,
+		"usage":     usageLine(c),
+		"arguments": args,
+		"options":   opts,
+	}
 }
 
 // commandOverview lists the commands of a scope, or of all.
 func commandOverview(x *index, scope string) *commands.Table {
-	t := &commands.Table{Empty: "no commands", Columns: []commands.Column{{Title: "Command", Key: "name"}, {Title: "Summary", Key: "summary"}}}
+	t := &commands.Table{
+		Empty: "no commands",
+		Columns: []commands.Column{{
+			Title: "Command",
+			Key:   "name",
+		}, {Title: "Summary", Key: "summary"}},
+	}
 	for _, c := range x.all {
 		s, _ := splitCommandName(c.Name)
 		if (scope == "" || s == scope) && !slices.Contains(hidden, c.Name) {

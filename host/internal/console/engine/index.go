@@ -16,7 +16,9 @@ import (
 type Source func() []commands.Command
 
 // Static is a Source that never changes.
-func Static(table []commands.Command) Source { return func() []commands.Command { return table } }
+func Static(table []commands.Command) Source {
+	return func() []commands.Command { return table }
+}
 
 // index is the commands there are now, sorted by name.
 type index struct {
@@ -34,7 +36,9 @@ func newIndex(tables ...[]commands.Command) *index {
 			}
 		}
 	}
-	slices.SortFunc(x.all, func(a, b commands.Command) int { return cmp.Compare(a.Name, b.Name) })
+	slices.SortFunc(x.all, func(a, b commands.Command) int {
+		return cmp.Compare(a.Name, b.Name)
+	})
 	for i, c := range x.all {
 		x.byName[c.Name] = i
 	}
@@ -69,7 +73,9 @@ func (x *index) listBareNames(scope string) []string {
 	return out
 }
 
-func (x *index) hasScope(s string) bool { return slices.Contains(x.listScopes(), s) }
+func (x *index) hasScope(s string) bool {
+	return slices.Contains(x.listScopes(), s)
+}
 
 // findCommand returns the command that a name means in a scope: the full name; else the
 // bare name in the subshell's scope, in the shell's own, or in the only scope that
@@ -100,11 +106,22 @@ func (x *index) findCommand(scope, name string) (commands.Command, error) {
 	for i, c := range hits {
 		names[i] = c.Name
 	}
-	return commands.Command{}, fault.New(fault.Invalid, "%s can mean %s; write the whole name", name, orList(names))
+	return commands.Command{}, fault.New(
+		fault.Invalid,
+		"%s can mean %s; write the whole name",
+		name,
+		orList(names),
+	)
 }
 
 // otherNames are scopes of Karaf that have another name here.
-var otherNames = map[string]string{"bundle": "plugin", "kar": "feature", "jaas": "aaa", "ssh": "shell", "dev": "system"}
+var otherNames = map[string]string{
+	"bundle": "plugin",
+	"kar":    "feature",
+	"jaas":   "aaa",
+	"ssh":    "shell",
+	"dev":    "system",
+}
 
 // unknownCommandError is the error of a name that means no command, with one that can be typed instead.
 func (x *index) unknownCommandError(within, name string) error {
@@ -113,7 +130,14 @@ func (x *index) unknownCommandError(within, name string) error {
 		if _, known := x.byName[instead]; !known {
 			instead = "help " + otherNames[scope]
 		}
-		return fault.New(fault.NotFound, "there is no command %s: what Karaf has as %s: is %s: here; try %s", name, scope, otherNames[scope], instead)
+		return fault.New(
+			fault.NotFound,
+			"there is no command %s: what Karaf has as %s: is %s: here; try %s",
+			name,
+			scope,
+			otherNames[scope],
+			instead,
+		)
 	}
 	scope, bare := splitCommandName(name)
 	known := make([]string, 0, 2*len(x.all))
@@ -126,7 +150,12 @@ func (x *index) unknownCommandError(within, name string) error {
 				known = append(known, b)
 			}
 		} else if s == scope && strings.EqualFold(b, bare) {
-			return fault.New(fault.NotFound, "there is no command %s; did you mean %s?", name, c.Name)
+			return fault.New(
+				fault.NotFound,
+				"there is no command %s; did you mean %s?",
+				name,
+				c.Name,
+			)
 		}
 	}
 	near, ok := "", false
@@ -141,7 +170,12 @@ func (x *index) unknownCommandError(within, name string) error {
 		return fault.New(fault.NotFound, "there is no command %s; did you mean %s?", name, near)
 	}
 	if scope != "" && !x.hasScope(scope) {
-		return fault.New(fault.NotFound, "there is no command %s: no installed feature has the scope %s; see feature:list and help", name, scope)
+		return fault.New(
+			fault.NotFound,
+			"there is no command %s: no installed feature has the scope %s; see feature:list and help",
+			name,
+			scope,
+		)
 	}
 	return fault.New(fault.NotFound, "there is no command %s; help lists the commands", name)
 }

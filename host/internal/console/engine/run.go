@@ -32,7 +32,10 @@ type IO struct {
 type noTerminal struct{}
 
 func (noTerminal) Prompt(context.Context, string, bool) (string, error) {
-	return "", fault.New(fault.Unavailable, "this command asks a question and needs a terminal; run it in an interactive ctl")
+	return "", fault.New(
+		fault.Unavailable,
+		"this command asks a question and needs a terminal; run it in an interactive ctl",
+	)
 }
 func (noTerminal) Progress(commands.Progress) {}
 
@@ -70,7 +73,16 @@ func (s *Session) runPipeline(ctx context.Context, p syntax.Pipeline, std IO) co
 		for i, stage := range p {
 			texts[i], _ = s.redactStage(x, stage)
 		}
-		s.shell.cfg.Audit(ctx, Audited{Caller: who, Line: strings.Join(texts, " | "), Code: code, Duration: time.Since(began), Reads: s.isReadOnlyPipeline(x, p)})
+		s.shell.cfg.Audit(
+			ctx,
+			Audited{
+				Caller:   who,
+				Line:     strings.Join(texts, " | "),
+				Code:     code,
+				Duration: time.Since(began),
+				Reads:    s.isReadOnlyPipeline(x, p),
+			},
+		)
 	}
 	return code
 }
@@ -98,7 +110,13 @@ type job struct {
 
 // startPipeline checks every stage before the first begins, so that a fault in the last
 // one leaves nothing half done.
-func (s *Session) startPipeline(ctx context.Context, x *index, p syntax.Pipeline, std IO, who caller.Caller) console.Code {
+func (s *Session) startPipeline(
+	ctx context.Context,
+	x *index,
+	p syntax.Pipeline,
+	std IO,
+	who caller.Caller,
+) console.Code {
 	p, err := s.expandAliases(p, 0)
 	if err != nil {
 		return s.reportError(std, s.format, err)
@@ -113,7 +131,13 @@ func (s *Session) startPipeline(ctx context.Context, x *index, p syntax.Pipeline
 		cmd, err := x.findCommand(s.Scope(), words[0])
 		if err != nil {
 			if by := s.shell.cfg.Missing(words[0]); len(by) > 0 {
-				err = fault.New(fault.NotFound, "the command %s comes with the feature %s, which is not installed or not started: feature:install %s", words[0], orList(by), by[0])
+				err = fault.New(
+					fault.NotFound,
+					"the command %s comes with the feature %s, which is not installed or not started: feature:install %s",
+					words[0],
+					orList(by),
+					by[0],
+				)
 			}
 			return s.reportError(std, s.format, err)
 		}
@@ -123,12 +147,25 @@ func (s *Session) startPipeline(ctx context.Context, x *index, p syntax.Pipeline
 				return s.reportError(std, s.format, err)
 			}
 		}
-		b := binder{cmd: cmd, words: words[1:], stopAtArg: stopsAtArg(cmd.Name)}
+		b := binder{
+			cmd:       cmd,
+			words:     words[1:],
+			stopAtArg: stopsAtArg(cmd.Name),
+		}
 		given, err := b.bindWords()
 		if err != nil {
 			return s.reportError(std, s.format, err)
 		}
-		in := &commands.Invocation{Name: cmd.Name, Options: given.options, Args: given.args, Positional: given.rest, Format: given.format, Caller: who, Stderr: std.Stderr, Terminal: std.Terminal}
+		in := &commands.Invocation{
+			Name:       cmd.Name,
+			Options:    given.options,
+			Args:       given.args,
+			Positional: given.rest,
+			Format:     given.format,
+			Caller:     who,
+			Stderr:     std.Stderr,
+			Terminal:   std.Terminal,
+		}
 		in.Format = cmp.Or(in.Format, s.format)
 		if given.help {
 			c := cmd
@@ -171,7 +208,8 @@ func (s *Session) runJobs(ctx context.Context, jobs []job, std IO) console.Code 
 	for i, j := range jobs {
 		go func() {
 			err := s.callCommand(stages[i].ctx, j)
-			if errors.Is(err, errDownstream) || err != nil && context.Cause(stages[i].ctx) == errDownstream {
+			if errors.Is(err, errDownstream) ||
+				err != nil && context.Cause(stages[i].ctx) == errDownstream {
 				err = nil
 			}
 			if writers[i] != nil {
@@ -207,8 +245,21 @@ func (s *Session) runJobs(ctx context.Context, jobs []job, std IO) console.Code 
 func (s *Session) callCommand(ctx context.Context, j job) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			s.shell.cfg.Log.ErrorContext(ctx, "a command panicked", "command", j.cmd.Name, "panic", r, "stack", string(debug.Stack()))
-			err = fault.At(fault.Internal, j.cmd.Name, "the command broke down; the log of the controller says where")
+			s.shell.cfg.Log.ErrorContext(
+				ctx,
+				"a command panicked",
+				"command",
+				j.cmd.Name,
+				"panic",
+				r,
+				"stack",
+				string(debug.Stack()),
+			)
+			err = fault.At(
+				fault.Internal,
+				j.cmd.Name,
+				"the command broke down; the log of the controller says where",
+			)
 		}
 	}()
 	if j.cmd.Run == nil {
@@ -240,7 +291,10 @@ func (s *Session) reportError(std IO, format string, err error) console.Code {
 		}
 		enc := json.NewEncoder(std.Stderr)
 		enc.SetEscapeHTML(false) // <use-config> is for people to read
-		_ = enc.Encode(map[string]any{"errors": all, "code": code})
+		_ = enc.Encode(map[string]any{
+			"errors": all,
+			"code":   code,
+		})
 		return code
 	}
 	lines := strings.Split(err.Error(), "\n")

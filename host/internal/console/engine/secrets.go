@@ -18,7 +18,9 @@ const masked = "***"
 
 func secretName(name string) bool {
 	name = strings.ToLower(name)
-	return slices.ContainsFunc(secretParts, func(p string) bool { return strings.Contains(name, p) })
+	return slices.ContainsFunc(secretParts, func(p string) bool {
+		return strings.Contains(name, p)
+	})
 }
 
 // secretOption reports whether a word names an option whose value is secret, in
@@ -108,10 +110,13 @@ func (s *Session) redactStage(x *index, stage syntax.Stage) (string, bool) {
 			}
 		}
 	}
-	if (c.Name == shellScope+":watch" || c.Name == shellScope+":alias") && slices.ContainsFunc(words[1:], secretFlag) {
+	if (c.Name == shellScope+":watch" || c.Name == shellScope+":alias") &&
+		slices.ContainsFunc(words[1:], secretFlag) {
 		return words[0] + " " + masked, true
 	}
 	return text, false
 }
 
-func secretFlag(w string) bool { return strings.HasPrefix(w, "-") && secretName(w) }
+func secretFlag(w string) bool {
+	return strings.HasPrefix(w, "-") && secretName(w)
+}

@@ -86,7 +86,13 @@ type Session struct {
 // Session begins a session. history may be nil; format is "text" when empty.
 func (s *Shell) Session(who caller.Caller, history History, format string) *Session {
 	format = cmp.Or(format, "text")
-	return &Session{shell: s, caller: who, history: history, format: format, aliases: map[string]string{}}
+	return &Session{
+		shell:   s,
+		caller:  who,
+		history: history,
+		format:  format,
+		aliases: map[string]string{},
+	}
 }
 
 // Scope is the subshell the session is in, empty at the top.

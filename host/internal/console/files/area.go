@@ -28,7 +28,10 @@ var defaults = []string{"switch_swdb.csv", "switch_VendorSpecificSwitchConfig.xm
 // New returns the area of a home: import/, export/, the default files and the directories that
 // etc/ctl.yaml names.
 func New(home string, more []string) Area {
-	a := Area{Home: home, Dirs: []string{filepath.Join(home, "import"), filepath.Join(home, "export")}}
+	a := Area{
+		Home: home,
+		Dirs: []string{filepath.Join(home, "import"), filepath.Join(home, "export")},
+	}
 	for _, d := range more {
 		a.Dirs = append(a.Dirs, a.Clean(d))
 	}
@@ -139,7 +142,9 @@ func (a Area) Complete(prefix string) []string {
 	real, err := filepath.EvalSymlinks(dir)
 	if err != nil || !slices.ContainsFunc(a.Dirs, func(d string) bool {
 		top, err := filepath.EvalSymlinks(d)
-		return err == nil && (dir == d || isBelowDir(dir, d)) && (real == top || isBelowDir(real, top))
+		return err == nil &&
+			(dir == d || isBelowDir(dir, d)) &&
+			(real == top || isBelowDir(real, top))
 	}) {
 		return nil
 	}

@@ -28,7 +28,13 @@ func grepCommand(ctx context.Context, in *commands.Invocation) error {
 	}
 	re, err := regexp.Compile(pattern)
 	if err != nil {
-		return fault.At(fault.Invalid, in.Name, "the pattern %q cannot be read (%v); -F takes it as plain text", in.Arg("pattern"), err)
+		return fault.At(
+			fault.Invalid,
+			in.Name,
+			"the pattern %q cannot be read (%v); -F takes it as plain text",
+			in.Arg("pattern"),
+			err,
+		)
 	}
 	hits, number := 0, 0
 	err = eachLine(ctx, in.Stdin, func(l string) (bool, error) {
@@ -62,7 +68,12 @@ func cutCommand(ctx context.Context, in *commands.Invocation) error {
 	for _, f := range strings.Split(in.Option("fields"), ",") {
 		n, err := strconv.Atoi(f)
 		if err != nil || n < 1 || n > 1000 {
-			return fault.At(fault.Invalid, in.Name, "a column is a number from 1 to 1000, not %q", f)
+			return fault.At(
+				fault.Invalid,
+				in.Name,
+				"a column is a number from 1 to 1000, not %q",
+				f,
+			)
 		}
 		fields = append(fields, n)
 	}
@@ -178,7 +189,11 @@ func wcCommand(ctx context.Context, in *commands.Invocation) error {
 			inWord = false
 		}
 	}
-	counts := map[string]int{"lines": lines, "words": words, "chars": chars}
+	counts := map[string]int{
+		"lines": lines,
+		"words": words,
+		"chars": chars,
+	}
 	var shown []string
 	for _, k := range []string{"lines", "words", "chars"} {
 		if in.Flag(k) {
@@ -203,5 +218,7 @@ func moreCommand(ctx context.Context, in *commands.Invocation) error {
 	if p, ok := in.Terminal.(Pager); ok && in.Width > 0 {
 		return p.Page(ctx, in.Stdin)
 	}
-	return eachLine(ctx, in.Stdin, func(l string) (bool, error) { return true, writeLine(in, l) })
+	return eachLine(ctx, in.Stdin, func(l string) (bool, error) {
+		return true, writeLine(in, l)
+	})
 }

@@ -29,7 +29,9 @@ type Store struct {
 
 // New makes a Store on a directory, which is made 0700 when first needed. Each user
 // has at most max lines; 0 keeps none.
-func New(dir string, max int) *Store { return &Store{dir: dir, max: max, lists: map[string]*List{}} }
+func New(dir string, max int) *Store {
+	return &Store{dir: dir, max: max, lists: map[string]*List{}}
+}
 
 // For returns the list of a user; all sessions of the user share it. When the file
 // cannot be read the list is empty and the error says why.
@@ -39,7 +41,10 @@ func (s *Store) For(user string) (*List, error) {
 	if l, ok := s.lists[user]; ok {
 		return l, nil
 	}
-	l := &List{max: s.max, file: filepath.Join(s.dir, url.PathEscape(user)+".history")}
+	l := &List{
+		max:  s.max,
+		file: filepath.Join(s.dir, url.PathEscape(user)+".history"),
+	}
 	s.lists[user] = l
 	return l, l.loadFile()
 }

@@ -25,35 +25,51 @@ import (
 
 // checkCommand puts an executable through the conformance test of plugins.
 func checkCommand() commands.Command {
-	return commands.Command{Name: "plugin:check", Run: func(ctx context.Context, in *commands.Invocation) error {
-		var opts []plugintest.Option
-		if file := in.Option("config"); file != "" {
-			settings, err := readSettings(file)
-			if err != nil {
-				return fault.Wrap(fault.Invalid, err, "%v", err)
+	return commands.Command{
+		Name: "plugin:check",
+		Run: func(ctx context.Context, in *commands.Invocation) error {
+			var opts []plugintest.Option
+			if file := in.Option("config"); file != "" {
+				settings, err := readSettings(file)
+				if err != nil {
+					return fault.Wrap(fault.Invalid, err, "%v", err)
+				}
+				opts = append(opts, plugintest.WithConfig(settings))
 			}
-			opts = append(opts, plugintest.WithConfig(settings))
-		}
-		if only := in.Args["only"]; len(only) > 0 {
-			opts = append(opts, plugintest.WithChecks(only...))
-		}
-		t := &commands.Table{Empty: "in order", Columns: []commands.Column{
-			{Title: "Check", Key: "check"}, {Title: "Kind", Key: "kind"}, {Title: "Finding", Key: "finding"}}}
-		faults := 0
-		for _, f := range plugintest.Check(ctx, in.Arg("bin"), opts...) {
-			kind := "warning"
-			if !f.Warning {
-				kind = "fault"
-				faults++
+			if only := in.Args["only"]; len(only) > 0 {
+				opts = append(opts, plugintest.WithChecks(only...))
 			}
-			t.Add(f.Check, kind, f.Text)
-		}
-		err := in.Emit(t, nil)
-		if err != nil || faults == 0 {
-			return err
-		}
-		return fmt.Errorf("%s does not conform to the plugin contract (faults: %d)", filepath.Base(in.Arg("bin")), faults)
-	}}
+			t := &commands.Table{
+				Empty: "in order",
+				Columns: []commands.Column{
+					{
+						Title: "Check",
+						Key:   "check",
+					}, {
+						Title: "Kind",
+						Key:   "kind",
+					}, {Title: "Finding", Key: "finding"}},
+			}
+			faults := 0
+			for _, f := range plugintest.Check(ctx, in.Arg("bin"), opts...) {
+				kind := "warning"
+				if !f.Warning {
+					kind = "fault"
+					faults++
+				}
+				t.Add(f.Check, kind, f.Text)
+			}
+			err := in.Emit(t, nil)
+			if err != nil || faults == 0 {
+				return err
+			}
+			return fmt.Errorf(
+				"%s does not conform to the plugin contract (faults: %d)",
+				filepath.Base(in.Arg("bin")),
+				faults,
+			)
+		},
+	}
 }
 
 func readSettings(file string) (map[string]any, error) {
@@ -71,22 +87,43 @@ func readSettings(file string) (map[string]any, error) {
 // snapshotCommands are snapshot:save and snapshot:restore on a home without a controller.
 func snapshotCommands(dir home.Dir) []commands.Command {
 	return []commands.Command{
-		{Name: "snapshot:save", Run: func(ctx context.Context, in *commands.Invocation) error { return saveStopped(ctx, dir, in) }},
-		{Name: "snapshot:restore", Run: func(ctx context.Context, in *commands.Invocation) error {
-			defer in.Progress(commands.Progress{})
-			r, err := snapshot.Restore(ctx, string(dir), in.Arg("file"), func(done, total int64) {
-				in.Progress(commands.Progress{Text: "restore, KiB", Done: done >> 10, Total: total >> 10})
-			})
-			if err != nil {
-				return err
-			}
-			in.Progress(commands.Progress{})
-			in.Printf("restored %s from the snapshot of %s at %s (revision %d)\n", dir, r.Head.Node, r.Head.Time.Format("2006-01-02 15:04:05 UTC"), r.Head.Revision)
-			if r.Aside != "" {
-				in.Printf("what was there before is in %s; remove it when you do not need it\n", r.Aside)
-			}
-			return nil
-		}},
+		{
+			Name: "snapshot:save",
+			Run: func(ctx context.Context, in *commands.Invocation) error {
+				return saveStopped(ctx, dir, in)
+			},
+		},
+		{
+			Name: "snapshot:restore",
+			Run: func(ctx context.Context, in *commands.Invocation) error {
+				defer in.Progress(commands.Progress{})
+				r, err := snapshot.Restore(ctx, string(dir), in.Arg("file"), func(done, total int64) {
+					in.Progress(commands.Progress{
+						Text:  "restore, KiB",
+						Done:  done >> 10,
+						Total: total >> 10,
+					})
+				})
+				if err != nil {
+					return err
+				}
+				in.Progress(commands.Progress{})
+				in.Printf(
+					"restored %s from the snapshot of %s at %s (revision %d)\n",
+					dir,
+					r.Head.Node,
+					r.Head.Time.Format("2006-01-02 15:04:05 UTC"),
+					r.Head.Revision,
+				)
+				if r.Aside != "" {
+					in.Printf(
+						"what was there before is in %s; remove it when you do not need it\n",
+						r.Aside,
+					)
+				}
+				return nil
+			},
+		},
 	}
 }
 
@@ -115,38 +152,54 @@ func saveStopped(ctx context.Context, dir home.Dir, in *commands.Invocation) (er
 		return err
 	}
 	node, _ := os.Hostname()
-	err = snapshot.Save(ctx, snapshot.Source{Dir: dir, Store: store, Version: "ctl", Node: node}, f, nil)
+	err = snapshot.Save(
+		ctx,
+		snapshot.Source{
+			Dir:     dir,
+			Store:   store,
+			Version: "ctl",
+			Node:    node,
+		},
+		f,
+		nil,
+	)
 	return errors.Join(err, f.Close())
 }
 
 func verifyCommand(d home.Dir) commands.Command {
-	return commands.Command{Name: "features:verify", Run: func(_ context.Context, in *commands.Invocation) error {
-		problems := feature.Check(d)
-		plugins := verifyPlugins(d, Locator(d, in.Option("plugins")))
-		faults := 0
-		var b strings.Builder
-		for _, p := range problems {
-			if p.Warning {
-				b.WriteString("warning: ")
-			} else {
-				faults++
+	return commands.Command{
+		Name: "features:verify",
+		Run: func(_ context.Context, in *commands.Invocation) error {
+			problems := feature.Check(d)
+			plugins := verifyPlugins(d, Locator(d, in.Option("plugins")))
+			faults := 0
+			var b strings.Builder
+			for _, p := range problems {
+				if p.Warning {
+					b.WriteString("warning: ")
+				} else {
+					faults++
+				}
+				b.WriteString(logs.Printable(p.String()) + "\n")
 			}
-			b.WriteString(logs.Printable(p.String()) + "\n")
-		}
-		for _, v := range plugins {
-			text := v.SHA256 + "  " + v.Path
-			if v.Fault != "" {
-				text = v.Fault
-				faults++
+			for _, v := range plugins {
+				text := v.SHA256 + "  " + v.Path
+				if v.Fault != "" {
+					text = v.Fault
+					faults++
+				}
+				fmt.Fprintf(&b, "%s: %s: %s\n", v.Feature, v.Plugin, logs.Printable(text))
 			}
-			fmt.Fprintf(&b, "%s: %s: %s\n", v.Feature, v.Plugin, logs.Printable(text))
-		}
-		err := in.Emit(map[string]any{"problems": problems, "plugins": plugins}, b.String)
-		if err != nil || faults == 0 {
-			return err
-		}
-		return fault.New(fault.Internal, "the catalogue has faults (%d)", faults)
-	}}
+			err := in.Emit(map[string]any{
+				"problems": problems,
+				"plugins":  plugins,
+			}, b.String)
+			if err != nil || faults == 0 {
+				return err
+			}
+			return fault.New(fault.Internal, "the catalogue has faults (%d)", faults)
+		},
+	}
 }
 
 // verifyPlugins compares the file of every plugin with its checksum.
@@ -166,7 +219,10 @@ func verifyPlugins(d home.Dir, l feature.Locator) []feature.Verified {
 				continue
 			}
 			for _, p := range f.Plugins {
-				v := feature.Verified{Feature: f.ID(), Plugin: p.Name}
+				v := feature.Verified{
+					Feature: f.ID(),
+					Plugin:  p.Name,
+				}
 				path, sum, err := l.Locate(p.Name)
 				if err == nil {
 					if v.Path = path; p.SHA256 != "" {

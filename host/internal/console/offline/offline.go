@@ -31,8 +31,16 @@ func Main(ctx context.Context, dir home.Dir, command string, stdout, stderr io.W
 	var in console.Offline
 	err := json.Unmarshal([]byte(command), &in)
 	if err == nil {
-		err = runOffline(ctx, dir, &commands.Invocation{Name: in.Name, Format: in.Format, Options: in.Options, Args: in.Args,
-			Stdin: commands.NoInput, Stdout: stdout, Stderr: status, Terminal: terminal{status}})
+		err = runOffline(ctx, dir, &commands.Invocation{
+			Name:     in.Name,
+			Format:   in.Format,
+			Options:  in.Options,
+			Args:     in.Args,
+			Stdin:    commands.NoInput,
+			Stdout:   stdout,
+			Stderr:   status,
+			Terminal: terminal{status},
+		})
 	}
 	status.Clear()
 	if err != nil {
@@ -47,9 +55,17 @@ func runOffline(ctx context.Context, dir home.Dir, in *commands.Invocation) erro
 		return c.Run(ctx, in)
 	}
 	if _, err := os.Stat(string(dir)); errors.Is(err, fs.ErrPermission) {
-		return fault.New(fault.Denied, "you have no access to the home %s; it belongs to the user who runs the controller", dir)
+		return fault.New(
+			fault.Denied,
+			"you have no access to the home %s; it belongs to the user who runs the controller",
+			dir,
+		)
 	} else if err != nil {
-		return fault.New(fault.NotFound, "there is no home %s; name it with --home or CTL_HOME; ctld creates one at its first start", dir)
+		return fault.New(
+			fault.NotFound,
+			"there is no home %s; name it with --home or CTL_HOME; ctld creates one at its first start",
+			dir,
+		)
 	}
 	table = append(tables.ConfigCommands(offlineConfig(dir)), verifyCommand(dir))
 	c, ok := commands.Find(table, in.Name)
@@ -67,7 +83,11 @@ func (terminal) Prompt(context.Context, string, bool) (string, error) {
 }
 
 func (t terminal) Progress(p commands.Progress) {
-	t.status.Show(console.Progress{Text: p.Text, Done: uint64(max(p.Done, 0)), Total: uint64(max(p.Total, 0))})
+	t.status.Show(console.Progress{
+		Text:  p.Text,
+		Done:  uint64(max(p.Done, 0)),
+		Total: uint64(max(p.Total, 0)),
+	})
 }
 
 // offlineConfig are the settings of a home that no controller need run in.

@@ -23,7 +23,18 @@ func Plugins(ctx context.Context, dir home.Dir, at feature.Locator) []home.Probl
 			continue
 		}
 		if _, _, err := at.Locate(name); err != nil {
-			problems = append(problems, home.Problem{File: file, Warning: true, Text: fmt.Sprintf("this file is not used: there is no plugin %q%s", name, nearest.Hint(name, at.Names()))})
+			problems = append(
+				problems,
+				home.Problem{
+					File:    file,
+					Warning: true,
+					Text: fmt.Sprintf(
+						"this file is not used: there is no plugin %q%s",
+						name,
+						nearest.Hint(name, at.Names()),
+					),
+				},
+			)
 			continue
 		}
 		text, _, err := dir.PluginConfig(name)
@@ -32,7 +43,18 @@ func Plugins(ctx context.Context, dir home.Dir, at feature.Locator) []home.Probl
 		}
 		schema, err := schemaOf(ctx, dir, name, at)
 		if err != nil {
-			problems = append(problems, home.Problem{File: file, Warning: true, Text: fmt.Sprintf("not checked, plugin %s does not say what its settings are: %v", name, err)})
+			problems = append(
+				problems,
+				home.Problem{
+					File:    file,
+					Warning: true,
+					Text: fmt.Sprintf(
+						"not checked, plugin %s does not say what its settings are: %v",
+						name,
+						err,
+					),
+				},
+			)
 			continue
 		}
 		problems = append(problems, home.ReadDocument(file, text, schema).Problems()...)
@@ -47,6 +69,13 @@ func schemaOf(ctx context.Context, dir home.Dir, name string, at feature.Locator
 	if err != nil {
 		return nil, err
 	}
-	m, err := process.Describe(ctx, process.Spec{Path: path, SHA256: sum, Isolate: process.Alone(string(dir))})
+	m, err := process.Describe(
+		ctx,
+		process.Spec{
+			Path:    path,
+			SHA256:  sum,
+			Isolate: process.Alone(string(dir)),
+		},
+	)
 	return m.GetConfigSchema(), err
 }

@@ -25,7 +25,11 @@ import (
 func All(ctx context.Context, dir home.Dir, environ []string, at feature.Locator) []home.Problem {
 	all := append(Validate(dir, environ), Plugins(ctx, dir, at)...)
 	slices.SortFunc(all, func(a, b home.Problem) int {
-		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Text, b.Text))
+		return cmp.Or(
+			cmp.Compare(a.File, b.File),
+			cmp.Compare(a.Line, b.Line),
+			cmp.Compare(a.Text, b.Text),
+		)
 	})
 	return slices.Compact(all)
 }
@@ -53,9 +57,15 @@ func checkServiceFiles(dir home.Dir) []home.Problem {
 	var problems []home.Problem
 	_, certErr := keystore.ConfigData(dir)
 	_, encryptErr := encrypt.ReadConfig(dir)
-	for file, err := range map[string]error{keystore.ConfigFile(dir): certErr, encrypt.ConfigFile(dir): encryptErr} {
+	for file, err := range map[string]error{
+		keystore.ConfigFile(dir): certErr,
+		encrypt.ConfigFile(dir):  encryptErr,
+	} {
 		if err != nil {
-			problems = append(problems, newPlacedProblem(file, strings.TrimPrefix(err.Error(), file+":")))
+			problems = append(
+				problems,
+				newPlacedProblem(file, strings.TrimPrefix(err.Error(), file+":")),
+			)
 		}
 	}
 	return problems
@@ -66,7 +76,10 @@ func checkServiceFiles(dir home.Dir) []home.Problem {
 func State(dir home.Dir, store home.Datastore) []home.Problem {
 	var problems []home.Problem
 	if err := open.Check(dir, store); err != nil {
-		problems = append(problems, home.Problem{File: dir.Store(), Text: err.Error()})
+		problems = append(problems, home.Problem{
+			File: dir.Store(),
+			Text: err.Error(),
+		})
 	}
 	return problems
 }
@@ -80,31 +93,61 @@ func Access(dir home.Dir, kinds []string) []home.Problem {
 	authnFile := dir.Etc("ctl", "karaf", "08-authn-config.xml")
 	ini, err := home.ReadRegular(file)
 	if err != nil {
-		return []home.Problem{{File: file, Text: "it cannot be read: " + causeWithoutPath(err) + "; restore it, or move etc/ away to get the one of a first start"}}
+		return []home.Problem{{
+			File: file,
+			Text: "it cannot be read: " + causeWithoutPath(err) + "; restore it, or move etc/ away to get the one of a first start",
+		}}
 	}
 	authn, err := home.ReadRegular(authnFile)
 	if err != nil && !os.IsNotExist(err) {
-		return []home.Problem{{File: authnFile, Text: "it cannot be read: " + causeWithoutPath(err)}}
+		return []home.Problem{{
+			File: authnFile,
+			Text: "it cannot be read: " + causeWithoutPath(err),
+		}}
 	}
 	var problems []home.Problem
-	if err := aaa.Validate(aaa.Options{SecINI: ini, SecININame: file, AuthnConfig: authn, RealmKinds: kinds}); err != nil {
+	if err := aaa.Validate(aaa.Options{
+		SecINI:      ini,
+		SecININame:  file,
+		AuthnConfig: authn,
+		RealmKinds:  kinds,
+	}); err != nil {
 		for line := range strings.SplitSeq(err.Error(), "\n") {
 			problems = append(problems, parseProblem(line, file, authnFile))
 		}
 		return problems
 	}
 	if !urlsSection.Match(ini) {
-		return []home.Problem{{File: file, Warning: true, Text: "there is no section [urls]: everybody who can log in may do everything, change users and certificates too"}}
+		return []home.Problem{{
+			File:    file,
+			Warning: true,
+			Text:    "there is no section [urls]: everybody who can log in may do everything, change users and certificates too",
+		}}
 	}
-	for _, w := range aaa.Warnings(aaa.Options{SecINI: ini, SecININame: file, RealmKinds: kinds}) {
-		problems = append(problems, home.Problem{File: w.File, Line: w.Line, Text: w.Text, Warning: true})
+	for _, w := range aaa.Warnings(aaa.Options{
+		SecINI:     ini,
+		SecININame: file,
+		RealmKinds: kinds,
+	}) {
+		problems = append(
+			problems,
+			home.Problem{
+				File:    w.File,
+				Line:    w.Line,
+				Text:    w.Text,
+				Warning: true,
+			},
+		)
 	}
 	return problems
 }
 
 // parseProblem takes the place from the head of a message that names it.
 func parseProblem(text, ini, authn string) home.Problem {
-	for file, head := range map[string]string{ini: ini, authn: "etc/ctl/karaf/08-authn-config.xml"} {
+	for file, head := range map[string]string{
+		ini:   ini,
+		authn: "etc/ctl/karaf/08-authn-config.xml",
+	} {
 		if rest, ok := strings.CutPrefix(text, head+":"); ok {
 			return newPlacedProblem(file, rest)
 		}

@@ -36,7 +36,12 @@ func (s *Server) remoteConfig(ctx context.Context, loggedIn func() bool) *ssh.Se
 		PasswordCallback: func(meta ssh.ConnMetadata, password []byte) (*ssh.Permissions, error) {
 			ctx, cancel := context.WithTimeout(ctx, s.cfg.LoginTime)
 			defer cancel()
-			who, err := s.cfg.Login.Password(ctx, userName(meta.User()), string(password), meta.RemoteAddr().String())
+			who, err := s.cfg.Login.Password(
+				ctx,
+				userName(meta.User()),
+				string(password),
+				meta.RemoteAddr().String(),
+			)
 			if err != nil {
 				return nil, fmt.Errorf("%w: %w", errRefused, err)
 			}
@@ -60,11 +65,29 @@ func (s *Server) remoteConfig(ctx context.Context, loggedIn func() bool) *ssh.Se
 				return
 			}
 			if err != nil {
-				s.cfg.Log.Warn("ssh login refused", "user", meta.User(), "address", meta.RemoteAddr().String(), "method", method, "reason", err.Error())
+				s.cfg.Log.Warn(
+					"ssh login refused",
+					"user",
+					meta.User(),
+					"address",
+					meta.RemoteAddr().String(),
+					"method",
+					method,
+					"reason",
+					err.Error(),
+				)
 				return
 			}
 			loggedIn()
-			s.cfg.Log.Info("ssh login", "user", meta.User(), "address", meta.RemoteAddr().String(), "method", method)
+			s.cfg.Log.Info(
+				"ssh login",
+				"user",
+				meta.User(),
+				"address",
+				meta.RemoteAddr().String(),
+				"method",
+				method,
+			)
 		},
 	}
 	cfg.AddHostKey(s.hostKey)
@@ -72,7 +95,9 @@ func (s *Server) remoteConfig(ctx context.Context, loggedIn func() bool) *ssh.Se
 }
 
 // userName takes the name as the users of the HTTP side write it, user or user@sdn.
-func userName(s string) string { return strings.TrimSuffix(s, "@sdn") }
+func userName(s string) string {
+	return strings.TrimSuffix(s, "@sdn")
+}
 
 func (s *Server) permitCaller(who caller.Caller) (*ssh.Permissions, error) {
 	if !who.HasRole(adminRole) && s.cfg.Own == nil {
@@ -93,7 +118,11 @@ func hostKey(file string) (ssh.Signer, error) {
 	}
 	key, err := ssh.ParsePrivateKey(b)
 	if err != nil {
-		return nil, fmt.Errorf("the host key %s is damaged; restore it, or remove it to generate a new one: %w", file, err)
+		return nil, fmt.Errorf(
+			"the host key %s is damaged; restore it, or remove it to generate a new one: %w",
+			file,
+			err,
+		)
 	}
 	return key, nil
 }

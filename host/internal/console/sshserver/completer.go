@@ -98,7 +98,10 @@ func formatCandidates(cands []engine.Candidate, width int) string {
 	if helped && len(shown) <= 24 {
 		for _, c := range shown {
 			line := []rune(pad(c.Text, longest) + "  " + c.Help)
-			b.WriteString(strings.TrimRight(string(line[:min(len(line), max(width-1, 20))]), " ") + "\n")
+			b.WriteString(strings.TrimRight(
+				string(line[:min(len(line), max(width-1, 20))]),
+				" ",
+			) + "\n")
 		}
 	} else {
 		columns := max(1, width/(longest+2))
@@ -141,7 +144,12 @@ type search struct {
 func (s *search) handleKey(lines []string, line string, key rune) {
 	switch {
 	case !s.on:
-		*s = search{on: true, before: line, line: line, sought: line}
+		*s = search{
+			on:     true,
+			before: line,
+			line:   line,
+			sought: line,
+		}
 	case key == keyCtrlR:
 		s.seekLine(lines, s.at+1, s.line)
 		return

@@ -63,7 +63,13 @@ func (s *Server) serveConn(ctx context.Context, raw net.Conn, local bool, logged
 		return // the controller is stopping, or another has the place; raw is closed
 	}
 	raw.SetDeadline(time.Time{})
-	c := &conn{srv: s, ssh: sc, local: local, last: time.Now(), caller: localCaller()}
+	c := &conn{
+		srv:    s,
+		ssh:    sc,
+		local:  local,
+		last:   time.Now(),
+		caller: localCaller(),
+	}
 	if !local {
 		c.caller, _ = sc.Permissions.ExtraData[callerKey{}].(caller.Caller)
 		c.key, _ = sc.Permissions.ExtraData[keyKey{}].(ssh.PublicKey)
@@ -126,7 +132,15 @@ func (c *conn) watchIdle(ctx context.Context) {
 		c.mu.Unlock()
 		_, err := c.currentCaller(ctx)
 		if idle || err != nil {
-			c.srv.cfg.Log.Info("the console ends a connection", "user", c.ssh.User(), "idle", idle, "reason", err)
+			c.srv.cfg.Log.Info(
+				"the console ends a connection",
+				"user",
+				c.ssh.User(),
+				"idle",
+				idle,
+				"reason",
+				err,
+			)
 			c.ssh.Close()
 			return
 		}

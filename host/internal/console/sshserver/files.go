@@ -19,12 +19,18 @@ import (
 // remoteFiles are those of a user who came over SSH.
 type remoteFiles struct{ files.Area }
 
-func (r remoteFiles) Open(_ context.Context, path string, create bool) (string, func(context.Context, error) error, error) {
+func (r remoteFiles) Open(
+	_ context.Context,
+	path string,
+	create bool,
+) (string, func(context.Context, error) error, error) {
 	at, err := r.Reach(path, create)
 	return at, nil, err
 }
 
-func (r remoteFiles) Complete(prefix string) ([]string, bool) { return r.Area.Complete(prefix), true }
+func (r remoteFiles) Complete(prefix string) ([]string, bool) {
+	return r.Area.Complete(prefix), true
+}
 
 // localFiles are those of the operator at the machine: the home's own as they are, all others through
 // the client, with the rights of the user who runs it. What it sends is kept in import/sent.
@@ -33,9 +39,15 @@ type localFiles struct {
 	conn *conn
 }
 
-func (localFiles) Complete(string) ([]string, bool) { return nil, false }
+func (localFiles) Complete(string) ([]string, bool) {
+	return nil, false
+}
 
-func (l localFiles) Open(ctx context.Context, path string, create bool) (string, func(context.Context, error) error, error) {
+func (l localFiles) Open(
+	ctx context.Context,
+	path string,
+	create bool,
+) (string, func(context.Context, error) error, error) {
 	p := l.Clean(path)
 	if l.Own(p) {
 		return p, nil, nil
@@ -46,7 +58,13 @@ func (l localFiles) Open(ctx context.Context, path string, create bool) (string,
 	}
 	dir, err := os.MkdirTemp(filepath.Join(l.Home, "export"), ".sent-")
 	if err != nil {
-		return "", nil, fault.Wrap(fault.Unavailable, err, "cannot create a file for %s: %v", p, err)
+		return "", nil, fault.Wrap(
+			fault.Unavailable,
+			err,
+			"cannot create a file for %s: %v",
+			p,
+			err,
+		)
 	}
 	at := filepath.Join(dir, filepath.Base(p))
 	return at, func(ctx context.Context, failed error) error {
@@ -68,7 +86,15 @@ func (l localFiles) receiveFile(ctx context.Context, path string) (string, error
 	var content []byte
 	for {
 		var part console.FileContent
-		err := l.requestClient(ctx, console.ReadFileRequest, console.ReadFile{Path: path, Offset: uint64(len(content))}, &part)
+		err := l.requestClient(
+			ctx,
+			console.ReadFileRequest,
+			console.ReadFile{
+				Path:   path,
+				Offset: uint64(len(content)),
+			},
+			&part,
+		)
 		if err != nil {
 			return "", err
 		}
@@ -102,7 +128,16 @@ func (l localFiles) sendFile(ctx context.Context, from, path string) error {
 		n, err := io.ReadFull(f, buf)
 		if n > 0 || at == 0 {
 			var answer console.FileWritten
-			err := l.requestClient(ctx, console.WriteFileRequest, console.WriteFile{Path: path, Offset: at, Data: string(buf[:n])}, &answer)
+			err := l.requestClient(
+				ctx,
+				console.WriteFileRequest,
+				console.WriteFile{
+					Path:   path,
+					Offset: at,
+					Data:   string(buf[:n]),
+				},
+				&answer,
+			)
 			if err != nil {
 				return err
 			}

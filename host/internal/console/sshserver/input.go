@@ -32,7 +32,12 @@ const (
 	answers
 )
 
-func newInput(r io.Reader) *input { return &input{r: r, lines: bufio.NewReaderSize(r, 4*maxAnswers)} }
+func newInput(r io.Reader) *input {
+	return &input{
+		r:     r,
+		lines: bufio.NewReaderSize(r, 4*maxAnswers),
+	}
+}
 
 // claimUse reports whether the input may be used as asked.
 func (in *input) claimUse(want use) bool {
@@ -56,7 +61,10 @@ func (in *input) Read(p []byte) (int, error) {
 // readAnswer takes a line as the answer to a question.
 func (in *input) readAnswer() (string, error) {
 	if !in.claimUse(answers) {
-		return "", fault.New(fault.Unavailable, "the command asks a question, and its input is data: run it in a terminal, where the question is asked")
+		return "", fault.New(
+			fault.Unavailable,
+			"the command asks a question, and its input is data: run it in a terminal, where the question is asked",
+		)
 	}
 	line, err := in.lines.ReadSlice('\n') // an error with text: the last line, or one that is too long
 	if len(line)+in.lines.Buffered() > maxAnswers {

@@ -127,7 +127,10 @@ func (k *keyboard) searchKey() byte {
 
 // readLine brackets the reading of one line, which ctx ends too, and reports whether
 // Ctrl-C ended it.
-func (k *keyboard) readLine(ctx context.Context, read func() (string, error)) (line string, interrupted bool, err error) {
+func (k *keyboard) readLine(
+	ctx context.Context,
+	read func() (string, error),
+) (line string, interrupted bool, err error) {
 	k.mu.Lock()
 	k.lines++
 	mine := k.lines

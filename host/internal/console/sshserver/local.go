@@ -17,19 +17,28 @@ const maxSocketPath = 107
 // localCaller is who comes over the socket: whoever may read the home's files is
 // the controller's administrator anyway.
 func localCaller() caller.Caller {
-	return caller.Caller{User: "local", Domain: "sdn", Roles: []string{"admin"}}
+	return caller.Caller{
+		User:   "local",
+		Domain: "sdn",
+		Roles:  []string{"admin"},
+	}
 }
 
 // listenUnix opens the console's socket; refused is called for a plugin that tries to use it.
 func listenUnix(path string, refused func(pid int)) (net.Listener, error) {
 	if len(path) > maxSocketPath {
-		return nil, fmt.Errorf("the path of the console's socket, %s, is longer than %d bytes; choose a home with a shorter path", path, maxSocketPath)
+		return nil, fmt.Errorf(
+			"the path of the console's socket, %s, is longer than %d bytes; choose a home with a shorter path",
+			path,
+			maxSocketPath,
+		)
 	}
 	dir := filepath.Dir(path)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
-	if info, err := os.Stat(dir); err == nil && info.Mode().Perm()&0o067 != 0 { // the group of plugins may pass it
+	if info, err := os.Stat(dir); err == nil &&
+		info.Mode().Perm()&0o067 != 0 { // the group of plugins may pass it
 		if err := os.Chmod(dir, 0o700); err != nil {
 			return nil, err
 		}

@@ -23,7 +23,17 @@ import (
 func (s *session) plainLine(ctx context.Context, line string) console.Code {
 	in := newInput(s.ch)
 	ask := &client{session: s, stdin: in}
-	return s.runLine(ctx, line, engine.IO{Stdin: in, Stdout: s.ch, Stderr: s.ch.Stderr(), Width: s.terminalWidth(), Terminal: ask})
+	return s.runLine(
+		ctx,
+		line,
+		engine.IO{
+			Stdin:    in,
+			Stdout:   s.ch,
+			Stderr:   s.ch.Stderr(),
+			Width:    s.terminalWidth(),
+			Terminal: ask,
+		},
+	)
 }
 
 // terminalWidth is how wide the terminal is that the client writes to, 0 = it writes to none.
@@ -43,7 +53,15 @@ func (s *session) runBatch(ctx context.Context) console.Code {
 	worst := console.OK
 	for n := 1; sc.Scan() && !s.shell.Done(); n++ {
 		s.conn.noteActivity()
-		code := s.runLine(ctx, sc.Text(), engine.IO{Stdout: s.ch, Stderr: s.ch.Stderr(), Terminal: &client{session: s}})
+		code := s.runLine(
+			ctx,
+			sc.Text(),
+			engine.IO{
+				Stdout:   s.ch,
+				Stderr:   s.ch.Stderr(),
+				Terminal: &client{session: s},
+			},
+		)
 		if ctx.Err() != nil {
 			return console.Interrupted
 		}
@@ -51,16 +69,33 @@ func (s *session) runBatch(ctx context.Context) console.Code {
 			continue
 		}
 		if s.env[console.EnvKeepOn] == "" {
-			fmt.Fprintf(s.ch.Stderr(), "error: %s:%d: the command failed (exit code %d); nothing after it was run\n", name, n, code)
+			fmt.Fprintf(
+				s.ch.Stderr(),
+				"error: %s:%d: the command failed (exit code %d); nothing after it was run\n",
+				name,
+				n,
+				code,
+			)
 			return code
 		}
-		fmt.Fprintf(s.ch.Stderr(), "error: %s:%d: the command failed (exit code %d)\n", name, n, code)
+		fmt.Fprintf(
+			s.ch.Stderr(),
+			"error: %s:%d: the command failed (exit code %d)\n",
+			name,
+			n,
+			code,
+		)
 		if worst == console.OK {
 			worst = code
 		}
 	}
 	if errors.Is(sc.Err(), bufio.ErrTooLong) {
-		fmt.Fprintf(s.ch.Stderr(), "error: %s: a line is longer than %d bytes\n", name, syntax.MaxLine)
+		fmt.Fprintf(
+			s.ch.Stderr(),
+			"error: %s: a line is longer than %d bytes\n",
+			name,
+			syntax.MaxLine,
+		)
 		return console.Usage
 	}
 	return worst
@@ -79,7 +114,11 @@ func (c *client) Prompt(ctx context.Context, text string, echo bool) (string, er
 	defer c.mu.Unlock()
 	var a console.Answer
 	known, err := waitFor(ctx, func() (ok bool, err error) {
-		ok, payload, err := c.conn.ssh.SendRequest(console.PromptRequest, true, ssh.Marshal(console.Prompt{Text: text, Echo: echo}))
+		ok, payload, err := c.conn.ssh.SendRequest(
+			console.PromptRequest,
+			true,
+			ssh.Marshal(console.Prompt{Text: text, Echo: echo}),
+		)
 		if ok && err == nil {
 			err = ssh.Unmarshal(payload, &a)
 		}
@@ -94,12 +133,19 @@ func (c *client) Prompt(ctx context.Context, text string, echo bool) (string, er
 		return a.Line, nil
 	}
 	if c.stdin == nil {
-		return "", fault.New(fault.Unavailable, "this command asks %q and needs a terminal; run it in an interactive session", text)
+		return "", fault.New(
+			fault.Unavailable,
+			"this command asks %q and needs a terminal; run it in an interactive session",
+			text,
+		)
 	}
 	fmt.Fprint(c.ch.Stderr(), text)
 	line, err := waitFor(ctx, c.stdin.readAnswer) // ends with the channel, which closes when the command returns
 	if errors.Is(err, io.EOF) {
-		return "", fault.New(fault.Unavailable, "this command asks something and the input has ended")
+		return "", fault.New(
+			fault.Unavailable,
+			"this command asks something and the input has ended",
+		)
 	}
 	return line, err
 }
@@ -110,5 +156,9 @@ func (c *client) Progress(p commands.Progress) {
 }
 
 func toWireProgress(p commands.Progress) console.Progress {
-	return console.Progress{Text: p.Text, Done: uint64(max(p.Done, 0)), Total: uint64(max(p.Total, 0))}
+	return console.Progress{
+		Text:  p.Text,
+		Done:  uint64(max(p.Done, 0)),
+		Total: uint64(max(p.Total, 0)),
+	}
 }

@@ -87,7 +87,11 @@ func New(cfg Config) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{cfg: cfg, hostKey: key}
-	s.local = &ssh.ServerConfig{Config: secureAlgorithms(), NoClientAuth: true, ServerVersion: "SSH-2.0-ctld"}
+	s.local = &ssh.ServerConfig{
+		Config:        secureAlgorithms(),
+		NoClientAuth:  true,
+		ServerVersion: "SSH-2.0-ctld",
+	}
 	s.local.AddHostKey(key)
 	return s, nil
 }
@@ -96,9 +100,15 @@ func New(cfg Config) (*Server, error) {
 func secureAlgorithms() ssh.Config {
 	all := ssh.SupportedAlgorithms()
 	without := func(list []string) []string {
-		return slices.DeleteFunc(list, func(name string) bool { return strings.Contains(name, "sha1") })
+		return slices.DeleteFunc(list, func(name string) bool {
+			return strings.Contains(name, "sha1")
+		})
 	}
-	return ssh.Config{KeyExchanges: without(all.KeyExchanges), MACs: without(all.MACs), Ciphers: all.Ciphers}
+	return ssh.Config{
+		KeyExchanges: without(all.KeyExchanges),
+		MACs:         without(all.MACs),
+		Ciphers:      all.Ciphers,
+	}
 }
 
 // ListenTCP opens the SSH port and returns the address it got.
@@ -108,7 +118,11 @@ func (s *Server) ListenTCP(addr string) (net.Addr, error) {
 	}
 	l, err := net.Listen("tcp", addr)
 	if err != nil {
-		return nil, fmt.Errorf("the SSH port %s cannot be opened; choose another with --ssh, or --ssh off: %w", addr, err)
+		return nil, fmt.Errorf(
+			"the SSH port %s cannot be opened; choose another with --ssh, or --ssh off: %w",
+			addr,
+			err,
+		)
 	}
 	s.lis = append(s.lis, listener{l, false, &connLimiter{max: s.cfg.MaxConnections}})
 	return l.Addr(), nil
@@ -116,7 +130,9 @@ func (s *Server) ListenTCP(addr string) (net.Addr, error) {
 
 // ListenLocal opens the unix socket, in a directory of mode 0700.
 func (s *Server) ListenLocal(path string) error {
-	l, err := listenUnix(path, func(pid int) { s.cfg.Log.Warn("a plugin tried to use the console and was refused", "pid", pid) })
+	l, err := listenUnix(path, func(pid int) {
+		s.cfg.Log.Warn("a plugin tried to use the console and was refused", "pid", pid)
+	})
 	if err != nil {
 		return err
 	}
@@ -178,7 +194,13 @@ func (s *Server) acceptConns(ctx context.Context, l listener, wg *sync.WaitGroup
 		one, cancel := context.WithCancel(ctx)
 		v := l.limit.enterConn(cancel)
 		if v == nil {
-			s.cfg.Log.Warn("the console refuses a connection: there are too many", "address", c.RemoteAddr().String(), "limit", l.limit.max)
+			s.cfg.Log.Warn(
+				"the console refuses a connection: there are too many",
+				"address",
+				c.RemoteAddr().String(),
+				"limit",
+				l.limit.max,
+			)
 			cancel()
 			c.Close()
 			continue

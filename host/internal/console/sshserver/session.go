@@ -145,7 +145,8 @@ func (s *session) sizeLocked() (width, height int) {
 // handleSignal ends the running command, as Ctrl-C does in a terminal.
 func (s *session) handleSignal(payload []byte) bool {
 	var sig signalRequest
-	if ssh.Unmarshal(payload, &sig) != nil || sig.Name != "INT" && sig.Name != "TERM" && sig.Name != "HUP" {
+	if ssh.Unmarshal(payload, &sig) != nil ||
+		sig.Name != "INT" && sig.Name != "TERM" && sig.Name != "HUP" {
 		return false
 	}
 	s.mu.Lock()

@@ -58,7 +58,12 @@ func (s *session) openTerminal() (*terminal, func()) {
 }
 
 func (t *terminal) engineIO() engine.IO {
-	return engine.IO{Stdout: t.screen, Stderr: t.screen, Width: t.width(), Terminal: t}
+	return engine.IO{
+		Stdout:   t.screen,
+		Stderr:   t.screen,
+		Width:    t.width(),
+		Terminal: t,
+	}
 }
 
 // Prompt asks the user. Nothing of it comes into the history.
@@ -91,7 +96,9 @@ func (t *terminal) Prompt(ctx context.Context, text string, echo bool) (string, 
 }
 
 // Progress shows the state of long work below the output.
-func (t *terminal) Progress(p commands.Progress) { t.screen.Show(toWireProgress(p)) }
+func (t *terminal) Progress(p commands.Progress) {
+	t.screen.Show(toWireProgress(p))
+}
 
 // terminalLine runs one line in a terminal: ssh -t HOST 'line'.
 func (s *session) terminalLine(ctx context.Context, line string) console.Code {
@@ -106,9 +113,11 @@ func (s *session) terminalLine(ctx context.Context, line string) console.Code {
 // noHistory is the history of a question.
 type noHistory struct{}
 
-func (noHistory) Add(string)    {}
-func (noHistory) Len() int      { return 0 }
-func (noHistory) At(int) string { panic("an empty history has no entries") }
+func (noHistory) Add(string) {}
+func (noHistory) Len() int   { return 0 }
+func (noHistory) At(int) string {
+	panic("an empty history has no entries")
+}
 
 // maxInitScript bounds etc/shell.init.script, in bytes.
 const maxInitScript = 1 << 20
@@ -120,7 +129,12 @@ func (s *session) runInteractive(ctx context.Context) console.Code {
 	stop := context.AfterFunc(ctx, func() { s.ch.Close() })
 	defer stop()
 	t.edit.History = &keep{session: s}
-	comp := &completer{session: s, ctx: ctx, edit: t.edit, keys: t.keys}
+	comp := &completer{
+		session: s,
+		ctx:     ctx,
+		edit:    t.edit,
+		keys:    t.keys,
+	}
 	t.edit.AutoCompleteCallback = comp.handleKey
 	if g := s.conn.srv.cfg.Greeting; g != "" {
 		io.WriteString(t.screen, g)

@@ -42,7 +42,10 @@ type Line []Pipeline
 func Parse(s string) (Line, error) {
 	l := lexer{in: s}
 	if len(s) > MaxLine {
-		return nil, fmt.Errorf("the line is longer than %d bytes; put the commands into a file and use ctl -f FILE", MaxLine)
+		return nil, fmt.Errorf(
+			"the line is longer than %d bytes; put the commands into a file and use ctl -f FILE",
+			MaxLine,
+		)
 	}
 	var (
 		line     Line
@@ -52,7 +55,11 @@ func Parse(s string) (Line, error) {
 	for {
 		t := l.nextToken()
 		if t.open != 0 {
-			return nil, fmt.Errorf("the quote %c that begins at column %d is not closed", t.open, columnOf(s, t.openAt))
+			return nil, fmt.Errorf(
+				"the quote %c that begins at column %d is not closed",
+				t.open,
+				columnOf(s, t.openAt),
+			)
 		}
 		switch {
 		case t.kind == word:
@@ -61,7 +68,10 @@ func Parse(s string) (Line, error) {
 		case len(stage) > 0:
 			pipeline, stage = append(pipeline, stage), nil
 		case t.kind == pipe:
-			return nil, fmt.Errorf("there is no command before the | at column %d", columnOf(s, t.Start))
+			return nil, fmt.Errorf(
+				"there is no command before the | at column %d",
+				columnOf(s, t.Start),
+			)
 		case len(pipeline) > 0 && t.kind == newline:
 			continue // a pipe at the end of a line goes on in the next
 		case len(pipeline) > 0:
@@ -144,7 +154,10 @@ func (l *lexer) nextToken() token {
 		}
 	}
 	at := func(k kind, n int) token {
-		t := token{kind: k, Word: Word{Start: l.pos, End: l.pos + n}}
+		t := token{
+			kind: k,
+			Word: Word{Start: l.pos, End: l.pos + n},
+		}
 		l.pos += n
 		return t
 	}
@@ -197,4 +210,6 @@ func (l *lexer) readWord() token {
 	return t
 }
 
-func columnOf(s string, pos int) int { return utf8.RuneCountInString(s[:pos]) + 1 }
+func columnOf(s string, pos int) int {
+	return utf8.RuneCountInString(s[:pos]) + 1
+}

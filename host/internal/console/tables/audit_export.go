@@ -16,12 +16,24 @@ import (
 // auditExport is audit:export, of the audit in a directory.
 func auditExport(dir string) commands.Command {
 	return commands.Command{
-		Name: "audit:export", Summary: "write the records of the audit, for another machine or program", Safe: true,
+		Name:    "audit:export",
+		Summary: "write the records of the audit, for another machine or program",
+		Safe:    true,
 		Help: "audit:export >audit.jsonl writes the records as they are, a JSON object a line: audit:verify FILE checks such a copy.\n" +
 			"audit:export --as cef --since 24h writes ArcSight's Common Event Format.",
 		Options: []commands.Option{
-			{Name: "as", Help: "jsonl or cef", Type: commands.String, Values: []string{"jsonl", "cef"}, Default: "jsonl"},
-			{Name: "since", Help: "only records of so long ago at most, such as 24h", Type: commands.String},
+			{
+				Name:    "as",
+				Help:    "jsonl or cef",
+				Type:    commands.String,
+				Values:  []string{"jsonl", "cef"},
+				Default: "jsonl",
+			},
+			{
+				Name: "since",
+				Help: "only records of so long ago at most, such as 24h",
+				Type: commands.String,
+			},
 		},
 		Run: func(ctx context.Context, in *commands.Invocation) error {
 			since, err := sinceOption(in)
@@ -65,7 +77,11 @@ func sinceOption(in *commands.Invocation) (time.Time, error) {
 	}
 	d, err := time.ParseDuration(text)
 	if err != nil || d < 0 {
-		return time.Time{}, fault.New(fault.Invalid, "--since %q is not a duration such as 90m or 24h", text)
+		return time.Time{}, fault.New(
+			fault.Invalid,
+			"--since %q is not a duration such as 90m or 24h",
+			text,
+		)
 	}
 	return time.Now().Add(-d), nil
 }
@@ -92,7 +108,14 @@ func formatCEF(r logs.AuditRecord) string {
 		severity = cefRefused
 	}
 	what := cefHeader.Replace(r.What)
-	text := fmt.Sprintf("CEF:0|ctl|ctld|1|%s|%s|%d|externalId=%d rt=%d", what, what, severity, r.Seq, r.Time.UnixMilli())
+	text := fmt.Sprintf(
+		"CEF:0|ctl|ctld|1|%s|%s|%d|externalId=%d rt=%d",
+		what,
+		what,
+		severity,
+		r.Seq,
+		r.Time.UnixMilli(),
+	)
 	for _, f := range [][2]string{{"suser", r.Who}, {"src", r.Address}, {"outcome", r.Outcome}, {"requestMethod", r.Method}, {"request", r.Resource},
 		{"cs1", r.Request}, {"cs2", r.Realm}, {"cs3", r.Credential}, {"msg", r.Object}} {
 		if f[1] == "" {
@@ -109,4 +132,8 @@ func formatCEF(r logs.AuditRecord) string {
 	return text
 }
 
-var cefLabels = map[string]string{"cs1": "request-id", "cs2": "realm", "cs3": "session"}
+var cefLabels = map[string]string{
+	"cs1": "request-id",
+	"cs2": "realm",
+	"cs3": "session",
+}

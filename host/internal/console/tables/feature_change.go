@@ -20,12 +20,21 @@ var (
 
 func (t features) installFeatures(ctx context.Context, in *commands.Invocation) error {
 	return runChange(in, "installing", func() (feature.Change, error) {
-		o := feature.InstallOptions{Simulate: in.Flag("simulate"), NoStart: in.Flag("no-start"),
-			Agree: feature.Agreement{By: grantActor(in.Caller), All: in.Flag("grant"), To: map[string][]grant.Grant{}}}
+		o := feature.InstallOptions{
+			Simulate: in.Flag("simulate"),
+			NoStart:  in.Flag("no-start"),
+			Agree: feature.Agreement{
+				By:  grantActor(in.Caller),
+				All: in.Flag("grant"),
+				To:  map[string][]grant.Grant{},
+			},
+		}
 		for {
 			c, err := t.Install(ctx, in.Args["name"], o)
 			var needed *grant.NeededError
-			if !errors.As(err, &needed) || o.Agree.To[needed.Plugin] != nil || !confirmGrants(ctx, in, needed) {
+			if !errors.As(err, &needed) ||
+				o.Agree.To[needed.Plugin] != nil ||
+				!confirmGrants(ctx, in, needed) {
 				return c, err
 			}
 			for _, r := range needed.Requests {
@@ -48,7 +57,12 @@ func confirmGrants(ctx context.Context, in *commands.Invocation, needed *grant.N
 	var b strings.Builder
 	fmt.Fprintf(&b, "The plugin %s %s wants to\n", needed.Plugin, console.Printable(needed.Version))
 	for _, r := range needed.Requests {
-		fmt.Fprintf(&b, "  - %s   [%s]\n", console.Printable(r.Words()), console.Printable(r.Grant.String()))
+		fmt.Fprintf(
+			&b,
+			"  - %s   [%s]\n",
+			console.Printable(r.Words()),
+			console.Printable(r.Grant.String()),
+		)
 	}
 	b.WriteString("Grant this? (yes/no) ")
 	ok, err := confirmQuestion(ctx, in, b.String())
@@ -65,14 +79,26 @@ func confirmQuestion(ctx context.Context, in *commands.Invocation, question stri
 
 func (t features) uninstallFeatures(ctx context.Context, in *commands.Invocation) error {
 	return runChange(in, "uninstalling", func() (feature.Change, error) {
-		return t.Uninstall(ctx, in.Args["name"], feature.UninstallOptions{Simulate: in.Flag("simulate"), DeleteConfig: in.Flag("clean")})
+		return t.Uninstall(
+			ctx,
+			in.Args["name"],
+			feature.UninstallOptions{
+				Simulate:     in.Flag("simulate"),
+				DeleteConfig: in.Flag("clean"),
+			},
+		)
 	})
 }
 
 // featuresAction does something to the features that are named.
-func (t features) featuresAction(what string, do func(context.Context, ...string) (feature.Change, error)) func(context.Context, *commands.Invocation) error {
+func (t features) featuresAction(
+	what string,
+	do func(context.Context, ...string) (feature.Change, error),
+) func(context.Context, *commands.Invocation) error {
 	return func(ctx context.Context, in *commands.Invocation) error {
-		return runChange(in, what, func() (feature.Change, error) { return do(ctx, in.Args["name"]...) })
+		return runChange(in, what, func() (feature.Change, error) {
+			return do(ctx, in.Args["name"]...)
+		})
 	}
 }
 
@@ -86,7 +112,10 @@ func runChange(in *commands.Invocation, what string, do func() (feature.Change, 
 	}
 	lines := append(append([]string{}, c.Lines()...), c.Stay...)
 	if in.Format == "json" {
-		return in.Emit(map[string]any{"simulated": in.Flag("simulate"), "changes": lines}, nil)
+		return in.Emit(map[string]any{
+			"simulated": in.Flag("simulate"),
+			"changes":   lines,
+		}, nil)
 	}
 	if !in.Flag("simulate") && !in.Flag("verbose") {
 		lines = c.Stay // what was asked for and did not happen is said in any case

@@ -13,8 +13,20 @@ import (
 )
 
 func (t features) repoList(_ context.Context, in *commands.Invocation) error {
-	out := &commands.Table{Empty: "No repositories", Columns: []commands.Column{{Title: "Repository", Key: "name"}, {Title: "URL", Key: "url"}, {Title: "Added", Key: "added"},
-		{Title: "Signed by", Key: "signedBy"}, {Title: "Note", Key: "note"}}}
+	out := &commands.Table{
+		Empty: "No repositories",
+		Columns: []commands.Column{{
+			Title: "Repository",
+			Key:   "name",
+		}, {
+			Title: "URL",
+			Key:   "url",
+		}, {Title: "Added", Key: "added"},
+			{
+				Title: "Signed by",
+				Key:   "signedBy",
+			}, {Title: "Note", Key: "note"}},
+	}
 	for _, r := range t.Repositories() {
 		out.Add(r.Name, r.URL, markValue(in, r.Added), r.SignedBy, r.Note)
 	}
@@ -23,7 +35,12 @@ func (t features) repoList(_ context.Context, in *commands.Invocation) error {
 
 func (t features) repoAdd(ctx context.Context, in *commands.Invocation) error {
 	return runChange(in, "adding "+in.Arg("url"), func() (feature.Change, error) {
-		o := feature.AddOptions{Install: in.Flag("install"), Unsigned: in.Flag("unsigned"), Key: in.Option("key"), By: grantActor(in.Caller)}
+		o := feature.AddOptions{
+			Install:  in.Flag("install"),
+			Unsigned: in.Flag("unsigned"),
+			Key:      in.Option("key"),
+			By:       grantActor(in.Caller),
+		}
 		_, c, err := t.AddRepository(ctx, in.Arg("url"), o)
 		var untrusted *feature.UntrustedError
 		if errors.As(err, &untrusted) && agreesTo(ctx, in, untrusted) {
@@ -43,16 +60,47 @@ func agreesTo(ctx context.Context, in *commands.Invocation, u *feature.Untrusted
 }
 
 func (t features) keyList(_ context.Context, in *commands.Invocation) error {
-	out := &commands.Table{Empty: "No keys", Columns: []commands.Column{{Title: "ID", Key: "id"}, {Title: "State", Key: "state"}, {Title: "By", Key: "by"},
-		{Title: "At", Key: "at"}, {Title: "Catalogues", Key: "repositories"}, {Title: "Fingerprint", Key: "fingerprint"}, {Title: "Public key", Key: "key"}}}
+	out := &commands.Table{
+		Empty: "No keys",
+		Columns: []commands.Column{{
+			Title: "ID",
+			Key:   "id",
+		}, {
+			Title: "State",
+			Key:   "state",
+		}, {Title: "By", Key: "by"},
+			{
+				Title: "At",
+				Key:   "at",
+			}, {
+				Title: "Catalogues",
+				Key:   "repositories",
+			}, {
+				Title: "Fingerprint",
+				Key:   "fingerprint",
+			}, {Title: "Public key", Key: "key"}},
+	}
 	for _, k := range t.Keys() {
-		out.Add(k.ID, map[bool]string{true: "revoked", false: "trusted"}[k.Revoked], console.Printable(k.By), timeCell(in, k.At), strings.Join(k.Repositories, ", "), k.Fingerprint, k.Key)
+		out.Add(
+			k.ID,
+			map[bool]string{
+				true:  "revoked",
+				false: "trusted",
+			}[k.Revoked],
+			console.Printable(k.By),
+			timeCell(in, k.At),
+			strings.Join(k.Repositories, ", "),
+			k.Fingerprint,
+			k.Key,
+		)
 	}
 	return in.Emit(out, nil)
 }
 
 func (t features) keyRevoke(ctx context.Context, in *commands.Invocation) error {
-	return runChange(in, "revoking "+in.Arg("key"), func() (feature.Change, error) { return t.RevokeKey(ctx, in.Arg("key"), grantActor(in.Caller)) })
+	return runChange(in, "revoking "+in.Arg("key"), func() (feature.Change, error) {
+		return t.RevokeKey(ctx, in.Arg("key"), grantActor(in.Caller))
+	})
 }
 
 func (t features) verifyPlugins(_ context.Context, in *commands.Invocation) error {
@@ -61,8 +109,20 @@ func (t features) verifyPlugins(_ context.Context, in *commands.Invocation) erro
 		return err
 	}
 	bad := 0
-	out := &commands.Table{Empty: "No plugins", Columns: []commands.Column{{Title: "Feature", Key: "feature"}, {Title: "Plugin", Key: "plugin"},
-		{Title: "Origin", Key: "origin"}, {Title: "SHA-256", Key: "sha256"}, {Title: "Result", Key: "result"}}}
+	out := &commands.Table{
+		Empty: "No plugins",
+		Columns: []commands.Column{{
+			Title: "Feature",
+			Key:   "feature",
+		}, {Title: "Plugin", Key: "plugin"},
+			{
+				Title: "Origin",
+				Key:   "origin",
+			}, {
+				Title: "SHA-256",
+				Key:   "sha256",
+			}, {Title: "Result", Key: "result"}},
+	}
 	for _, v := range all {
 		result, sum := "ok", v.SHA256
 		if v.Fault != "" {
@@ -88,5 +148,7 @@ func (t features) repoRemove(ctx context.Context, in *commands.Invocation) error
 }
 
 func (t features) repoRefresh(ctx context.Context, in *commands.Invocation) error {
-	return runChange(in, "reading the catalogue", func() (feature.Change, error) { return t.Refresh(ctx) })
+	return runChange(in, "reading the catalogue", func() (feature.Change, error) {
+		return t.Refresh(ctx)
+	})
 }

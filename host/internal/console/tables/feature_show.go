@@ -10,15 +10,31 @@ import (
 )
 
 func (t features) listFeatures(_ context.Context, in *commands.Invocation) error {
-	out := &commands.Table{Empty: "No features available", Columns: []commands.Column{
-		{Title: "Name", Key: "name"}, {Title: "Version", Key: "version"}, {Title: "Required", Key: "required"},
-		{Title: "State", Key: "state"}, {Title: "Repository", Key: "repository"}, {Title: "Description", Key: "description"},
-	}}
+	out := &commands.Table{
+		Empty: "No features available",
+		Columns: []commands.Column{
+			{
+				Title: "Name",
+				Key:   "name",
+			}, {
+				Title: "Version",
+				Key:   "version",
+			}, {Title: "Required", Key: "required"},
+			{
+				Title: "State",
+				Key:   "state",
+			}, {
+				Title: "Repository",
+				Key:   "repository",
+			}, {Title: "Description", Key: "description"},
+		},
+	}
 	if in.Flag("installed") || in.Flag("required") {
 		out.Empty = "No features installed"
 	}
 	for _, f := range t.List() {
-		if in.Flag("installed") && f.State == feature.Uninstalled || in.Flag("required") && !f.Required {
+		if in.Flag("installed") && f.State == feature.Uninstalled ||
+			in.Flag("required") && !f.Required {
 			continue
 		}
 		out.Add(f.Name, f.Version, markValue(in, f.Required), f.State, f.Repository, f.Description)
@@ -78,7 +94,11 @@ func (t features) showStatus(_ context.Context, in *commands.Invocation) error {
 	if err != nil {
 		return err
 	}
-	return in.Emit(map[string]string{"name": f.Name, "version": f.Version, "state": f.State}, func() string { return f.State + "\n" })
+	return in.Emit(map[string]string{
+		"name":    f.Name,
+		"version": f.Version,
+		"state":   f.State,
+	}, func() string { return f.State + "\n" })
 }
 
 func (t features) versionList(_ context.Context, in *commands.Invocation) error {
@@ -90,7 +110,16 @@ func (t features) versionList(_ context.Context, in *commands.Invocation) error 
 	for _, r := range t.Repositories() {
 		urls[r.Name] = r.URL
 	}
-	out := &commands.Table{Columns: []commands.Column{{Title: "Version", Key: "version"}, {Title: "Repository", Key: "repository"}, {Title: "Repository URL", Key: "url"}, {Title: "State", Key: "state"}}}
+	out := &commands.Table{Columns: []commands.Column{{
+		Title: "Version",
+		Key:   "version",
+	}, {
+		Title: "Repository",
+		Key:   "repository",
+	}, {
+		Title: "Repository URL",
+		Key:   "url",
+	}, {Title: "State", Key: "state"}}}
 	for _, f := range all {
 		out.Add(f.Version, f.Repository, urls[f.Repository], f.State)
 	}
@@ -98,7 +127,13 @@ func (t features) versionList(_ context.Context, in *commands.Invocation) error 
 }
 
 func (t features) requirementList(_ context.Context, in *commands.Invocation) error {
-	out := &commands.Table{Empty: "No requirements", Columns: []commands.Column{{Title: "Requirement", Key: "requirement"}}}
+	out := &commands.Table{
+		Empty: "No requirements",
+		Columns: []commands.Column{{
+			Title: "Requirement",
+			Key:   "requirement",
+		}},
+	}
 	for _, q := range t.Requirements() {
 		out.Add(q.String())
 	}

@@ -16,10 +16,29 @@ import (
 
 func (t logTable) filterOptions() []commands.Option {
 	return []commands.Option{
-		{Name: "number", Short: "n", Help: "how many records, the newest", Type: commands.Int, Default: "50"},
-		{Name: "pattern", Short: "p", Help: "only records whose text matches this regular expression"},
-		{Name: "level", Short: "l", Help: "only records of this level or above", Values: settableLevels()},
-		{Name: "plugin", Help: "only records of this plugin", Complete: eachName(t.r.Names, loggingPlugin)},
+		{
+			Name:    "number",
+			Short:   "n",
+			Help:    "how many records, the newest",
+			Type:    commands.Int,
+			Default: "50",
+		},
+		{
+			Name:  "pattern",
+			Short: "p",
+			Help:  "only records whose text matches this regular expression",
+		},
+		{
+			Name:   "level",
+			Short:  "l",
+			Help:   "only records of this level or above",
+			Values: settableLevels(),
+		},
+		{
+			Name:     "plugin",
+			Help:     "only records of this plugin",
+			Complete: eachName(t.r.Names, loggingPlugin),
+		},
 		boolOption("own", "o", "also the records of your own commands"),
 		boolOption("no-color", "", "no colours, also on a terminal"),
 		boolOption("raw", "r", "show the whole records, as in the file"),
@@ -30,7 +49,12 @@ func (t logTable) filterOptions() []commands.Option {
 func parseLogFilter(in *commands.Invocation) (keep func(logs.Entry) bool, n int, err error) {
 	n, err = strconv.Atoi(in.Option("number"))
 	if err != nil || n < 0 {
-		return nil, 0, fault.At(fault.Invalid, in.Name, "the number of records is 0 or more, not %s", in.Option("number"))
+		return nil, 0, fault.At(
+			fault.Invalid,
+			in.Name,
+			"the number of records is 0 or more, not %s",
+			in.Option("number"),
+		)
 	}
 	low := slog.Level(-1 << 20)
 	if l := in.Option("level"); l != "" {
@@ -40,7 +64,13 @@ func parseLogFilter(in *commands.Invocation) (keep func(logs.Entry) bool, n int,
 	}
 	re, err := regexp.Compile(in.Option("pattern"))
 	if err != nil {
-		return nil, 0, fault.At(fault.Invalid, in.Name, "the pattern %q cannot be read: %v", in.Option("pattern"), err)
+		return nil, 0, fault.At(
+			fault.Invalid,
+			in.Name,
+			"the pattern %q cannot be read: %v",
+			in.Option("pattern"),
+			err,
+		)
 	}
 	logger := in.Arg("logger")
 	if p := in.Option("plugin"); p != "" {
@@ -114,7 +144,9 @@ func formatAttributes(record string) string {
 			continue
 		}
 		var plain string
-		if json.Unmarshal(value, &plain) == nil && plain != "" && !strings.ContainsAny(plain, " \t\n\"=") {
+		if json.Unmarshal(value, &plain) == nil &&
+			plain != "" &&
+			!strings.ContainsAny(plain, " \t\n\"=") {
 			value = json.RawMessage(plain)
 		}
 		fmt.Fprintf(&b, " %s=%s", name, value)

@@ -10,7 +10,12 @@ import (
 )
 
 func boolOption(name, short, help string) commands.Option {
-	return commands.Option{Name: name, Short: short, Help: help, Type: commands.Bool}
+	return commands.Option{
+		Name:  name,
+		Short: short,
+		Help:  help,
+		Type:  commands.Bool,
+	}
 }
 
 // newNameCompleter makes a completer of a function that lists names; the shell leaves out those that do not fit.
@@ -19,7 +24,10 @@ func newNameCompleter(list func() []string) func(context.Context, string) []stri
 }
 
 // eachName makes a completer of what a list has; name says what one is called, and whether it is offered.
-func eachName[T any](list func() []T, name func(T) (string, bool)) func(context.Context, string) []string {
+func eachName[T any](
+	list func() []T,
+	name func(T) (string, bool),
+) func(context.Context, string) []string {
 	return newNameCompleter(func() (out []string) {
 		for _, one := range list() {
 			if n, ok := name(one); ok {

@@ -35,7 +35,11 @@ func (g grantData) formatGrant() string {
 func grantRows(p plugin.Info) []grantData {
 	out := []grantData{}
 	for _, d := range p.Grants {
-		g := grantData{Grant: d.Request.Grant.String(), Words: d.Words(), State: "undecided"}
+		g := grantData{
+			Grant: d.Request.Grant.String(),
+			Words: d.Words(),
+			State: "undecided",
+		}
 		if d.Decided {
 			g.By, g.At, g.State = d.By, d.At, "refused"
 			if d.Granted {
@@ -52,8 +56,14 @@ func (t plugins) decisionCommand(name, summary string, granted bool, help string
 	return commands.Command{
 		Name: "plugin:" + name, Summary: summary, Help: help,
 		Arguments: []commands.Argument{t.nameArgument(false),
-			{Name: "grant", Help: "as plugin:info shows it, such as \"rpc vlan:add-vlan\"; none = all that the plugin requests", Repeated: true}},
-		Run: func(ctx context.Context, in *commands.Invocation) error { return t.decideGrants(ctx, in, granted) },
+			{
+				Name:     "grant",
+				Help:     "as plugin:info shows it, such as \"rpc vlan:add-vlan\"; none = all that the plugin requests",
+				Repeated: true,
+			}},
+		Run: func(ctx context.Context, in *commands.Invocation) error {
+			return t.decideGrants(ctx, in, granted)
+		},
 	}
 }
 
@@ -87,14 +97,23 @@ func (t plugins) decideGrants(ctx context.Context, in *commands.Invocation, gran
 	}
 	later := false
 	for _, g := range list {
-		in.Printf("%s\n", console.Printable(map[bool]string{true: "granted: ", false: "revoked: "}[granted]+g.Words()+" ["+g.String()+"]"))
+		in.Printf(
+			"%s\n",
+			console.Printable(map[bool]string{
+				true:  "granted: ",
+				false: "revoked: ",
+			}[granted]+g.Words()+" ["+g.String()+"]"),
+		)
 		later = later || g.AtStart()
 	}
 	if info.State == plugin.Failed && granted && strings.Contains(info.Reason, "needs a decision") {
 		return t.Start(ctx, name)
 	}
 	if later && info.State.Serving() {
-		in.Printf("files and network follow at the next start of the process: plugin:reload %s\n", name)
+		in.Printf(
+			"files and network follow at the next start of the process: plugin:reload %s\n",
+			name,
+		)
 	}
 	return nil
 }

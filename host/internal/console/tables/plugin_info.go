@@ -31,9 +31,18 @@ func newPluginData(p plugin.Info) pluginData {
 	m := p.Manifest
 	none := []string{} // [] in JSON, not null
 	p.Facets = append(none, p.Facets...)
-	d := pluginData{Info: p, Summary: m.GetSummary(), Health: healthText(p), Capabilities: append(none, m.GetCapabilities()...),
-		Modules: none, Commands: none, Routes: none, Requests: grantRows(p),
-		IsolatedBy: append(none, p.Isolation.By...), NotAvailable: append(none, p.Isolation.Missing...)}
+	d := pluginData{
+		Info:         p,
+		Summary:      m.GetSummary(),
+		Health:       healthText(p),
+		Capabilities: append(none, m.GetCapabilities()...),
+		Modules:      none,
+		Commands:     none,
+		Routes:       none,
+		Requests:     grantRows(p),
+		IsolatedBy:   append(none, p.Isolation.By...),
+		NotAvailable: append(none, p.Isolation.Missing...),
+	}
 	if json.Valid(m.GetConfigSchema()) {
 		d.Schema = m.GetConfigSchema()
 	}
@@ -75,13 +84,23 @@ func (d pluginData) formatPlugin() string {
 		requests = append(requests, g.formatGrant())
 	}
 	if d.Denied > 0 {
-		requests = append(requests, fmt.Sprintf("%d calls were refused because they were not granted", d.Denied))
+		requests = append(
+			requests,
+			fmt.Sprintf("%d calls were refused because they were not granted", d.Denied),
+		)
 	}
 	lines := func(l []string) string { return strings.Join(l, "\n") }
 	return formatFields([]field{
 		{"Plugin", strings.TrimSpace(d.Name + " " + d.Version)}, {"Summary", d.Summary}, {"State", d.State.String()}, {"Health", d.Health}, {"Reason", d.Reason},
 		{"Details", lines(details)}, {"Since", formatTime(d.Since)}, {"Process", process}, {"Restarts", fmt.Sprint(d.Restarts)}, {"Last error", d.LastError},
-		{"Calls", fmt.Sprintf("%d, %d failed, %d repeated, %d now, %d waiting", d.Calls, d.Errors, d.Repeated, d.InFlight, d.Waiting)},
+		{"Calls", fmt.Sprintf(
+			"%d, %d failed, %d repeated, %d now, %d waiting",
+			d.Calls,
+			d.Errors,
+			d.Repeated,
+			d.InFlight,
+			d.Waiting,
+		)},
 		{"Store", fmt.Sprintf("%d bytes in %d keys", d.StoreBytes, d.StoreKeys)}, {"Metrics", d.Metrics},
 		{"Capabilities", lines(d.Capabilities)}, {"Modules", lines(d.Modules)}, {"Commands", lines(d.Commands)}, {"Paths", lines(d.Routes)},
 		{"Grants", lines(requests)}, {"Isolated by", lines(d.IsolatedBy)}, {"Not available here", lines(d.NotAvailable)}, {"Facets", strings.Join(d.Facets, ", ")}, {"Origin", d.Origin}, {"File", d.Path}, {"SHA-256", d.SHA256}, {"Data", d.DataDir},

@@ -35,7 +35,10 @@ func FromPlugins(m interface {
 			if err != nil { // removed since List
 				continue
 			}
-			for _, c := range commands.FromProto(p.Manifest.GetCommands(), commands.NewClient(conn)) {
+			for _, c := range commands.FromProto(
+				p.Manifest.GetCommands(),
+				commands.NewClient(conn),
+			) {
 				if !on(p.Name, c.Name) {
 					continue
 				}
@@ -58,7 +61,9 @@ func FromPlugins(m interface {
 // withRepeatableRun lets a command that changes nothing survive a crash of its plugin.
 func withRepeatableRun(c commands.Command) commands.Command {
 	if run := c.Run; c.Safe {
-		c.Run = func(ctx context.Context, in *commands.Invocation) error { return run(plugin.Safe(ctx), in) }
+		c.Run = func(ctx context.Context, in *commands.Invocation) error {
+			return run(plugin.Safe(ctx), in)
+		}
 	}
 	return c
 }

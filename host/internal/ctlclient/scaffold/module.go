@@ -49,16 +49,28 @@ func writeModule(dir, module, source string) ([]string, error) {
 	}
 	m, text := moduleOf(source)
 	if m != sourceModule {
-		return nil, fmt.Errorf("%s is neither the SDK nor the source tree of the controller: its go.mod does not say module %s", source, sourceModule)
+		return nil, fmt.Errorf(
+			"%s is neither the SDK nor the source tree of the controller: its go.mod does not say module %s",
+			source,
+			sourceModule,
+		)
 	}
 	text = moduleLine.ReplaceAllLiteral(text, []byte("module "+module))
-	text = append(text, fmt.Sprintf("\nrequire %s v0.0.0\n\nreplace %s => %s\n", sourceModule, sourceModule, quotePath(source))...)
+	text = append(text, fmt.Sprintf(
+		"\nrequire %s v0.0.0\n\nreplace %s => %s\n",
+		sourceModule,
+		sourceModule,
+		quotePath(source),
+	)...)
 	sums, err := os.ReadFile(filepath.Join(source, "go.sum"))
 	if err != nil {
 		return nil, err
 	}
 	var files []string
-	for name, b := range map[string][]byte{"go.mod": text, "go.sum": sums} {
+	for name, b := range map[string][]byte{
+		"go.mod": text,
+		"go.sum": sums,
+	} {
 		path := filepath.Join(dir, name)
 		files = append(files, path)
 		if err := os.WriteFile(path, b, 0o644); err != nil {

@@ -21,7 +21,9 @@ import (
 var templates embed.FS
 
 // Kinds are the capabilities that a skeleton is there for.
-func Kinds() []string { return []string{"operations", "switchdriver", "realm", "topology"} }
+func Kinds() []string {
+	return []string{"operations", "switchdriver", "realm", "topology"}
+}
 
 // elsewhere leads to where a capability without a skeleton is shown.
 var elsewhere = map[string]string{
@@ -58,10 +60,19 @@ type values struct {
 // when it fails.
 func Write(p Plugin) (files []string, err error) {
 	if !namePattern.MatchString(p.Name) || len(p.Name) > maxName {
-		return nil, fmt.Errorf("the name %q must be small letters and digits, parts separated by a hyphen, at most %d characters", p.Name, maxName)
+		return nil, fmt.Errorf(
+			"the name %q must be small letters and digits, parts separated by a hyphen, at most %d characters",
+			p.Name,
+			maxName,
+		)
 	}
 	if !slices.Contains(Kinds(), p.Kind) {
-		return nil, fmt.Errorf("unknown kind %q, expected one of %s%s", p.Kind, strings.Join(Kinds(), ", "), elsewhere[p.Kind])
+		return nil, fmt.Errorf(
+			"unknown kind %q, expected one of %s%s",
+			p.Kind,
+			strings.Join(Kinds(), ", "),
+			elsewhere[p.Kind],
+		)
 	}
 	made, err := makeDir(p.Dir)
 	if err != nil {
@@ -79,7 +90,13 @@ func Write(p Plugin) (files []string, err error) {
 		}
 		files = nil
 	}()
-	v := values{Name: p.Name, Go: toCamelCase(p.Name), Realm: strings.TrimSuffix(toCamelCase(p.Name), "Realm") + "Realm", Kind: p.Kind, Module: p.Name}
+	v := values{
+		Name:   p.Name,
+		Go:     toCamelCase(p.Name),
+		Realm:  strings.TrimSuffix(toCamelCase(p.Name), "Realm") + "Realm",
+		Kind:   p.Kind,
+		Module: p.Name,
+	}
 	for _, dir := range []string{"common", p.Kind} {
 		written, err := renderTemplates(filepath.Join("templates", dir), p.Dir, v)
 		files = append(files, written...)
@@ -130,7 +147,10 @@ func renderTemplates(from, to string, v values) (files []string, err error) {
 		if err != nil {
 			return err
 		}
-		name := filepath.Join(to, strings.ReplaceAll(strings.TrimSuffix(rel, ".tmpl"), "NAME", v.Name))
+		name := filepath.Join(
+			to,
+			strings.ReplaceAll(strings.TrimSuffix(rel, ".tmpl"), "NAME", v.Name),
+		)
 		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 			return err
 		}

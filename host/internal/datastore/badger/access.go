@@ -39,11 +39,17 @@ func accessError(path string, err error) error {
 	if !errors.Is(err, fs.ErrPermission) {
 		return fmt.Errorf("datastore: %w", err)
 	}
-	return fmt.Errorf("datastore: %s belongs to another user, as when the controller once ran as root: stop it and chown -R the home to the user who runs it: %w", path, err)
+	return fmt.Errorf(
+		"datastore: %s belongs to another user, as when the controller once ran as root: stop it and chown -R the home to the user who runs it: %w",
+		path,
+		err,
+	)
 }
 
 // mayUse asks the kernel whether this process may read and write a file.
-func mayUse(path string) error { return unix.Access(path, unix.R_OK|unix.W_OK) }
+func mayUse(path string) error {
+	return unix.Access(path, unix.R_OK|unix.W_OK)
+}
 
 const lockName = "ctl.lock"
 
@@ -58,7 +64,12 @@ func lockDir(dir string) (*os.File, error) {
 	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
 		pid, _ := io.ReadAll(io.LimitReader(f, 20))
 		f.Close()
-		return nil, fmt.Errorf("%w: %s is held by process %s; stop it first", datastore.ErrLocked, dir, strings.TrimSpace(string(pid)))
+		return nil, fmt.Errorf(
+			"%w: %s is held by process %s; stop it first",
+			datastore.ErrLocked,
+			dir,
+			strings.TrimSpace(string(pid)),
+		)
 	}
 	if err = f.Truncate(0); err == nil {
 		_, err = fmt.Fprintf(f, "%d\n", os.Getpid())

@@ -34,7 +34,12 @@ func (s *Store) Close() error {
 	case err := <-closed:
 		return err
 	case <-patience.C:
-		return fmt.Errorf("datastore: the disk of %s did not store the remaining writes within %s; %s", s.opts.Dir, s.patience, kept)
+		return fmt.Errorf(
+			"datastore: the disk of %s did not store the remaining writes within %s; %s",
+			s.opts.Dir,
+			s.patience,
+			kept,
+		)
 	}
 }
 

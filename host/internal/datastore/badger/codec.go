@@ -26,14 +26,19 @@ var errRecord = errors.New("a record cannot be decoded")
 // record is one Badger write; a nil value deletes.
 type record struct{ key, value []byte }
 
-func dataKey(joined string) []byte { return append([]byte{dataKind}, joined...) }
+func dataKey(joined string) []byte {
+	return append([]byte{dataKind}, joined...)
+}
 
 func partKey(joined string, part int) []byte {
 	return binary.BigEndian.AppendUint32(append([]byte{partKind}, joined...), uint32(part))
 }
 
 func logKey(first datastore.Revision, part int) []byte {
-	return binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint64([]byte{logKind}, uint64(first)), uint32(part))
+	return binary.BigEndian.AppendUint32(
+		binary.BigEndian.AppendUint64([]byte{logKind}, uint64(first)),
+		uint32(part),
+	)
 }
 
 // extraPartCount is how many further entries a value of n bytes takes.
@@ -53,7 +58,10 @@ func dataRecords(out []record, e datastore.Event, before int) []record {
 		out = append(out, record{key: dataKey(joined)})
 	} else {
 		n = extraPartCount(len(e.Value))
-		head := binary.AppendUvarint(binary.BigEndian.AppendUint64(nil, uint64(e.Revision)), uint64(n))
+		head := binary.AppendUvarint(
+			binary.BigEndian.AppendUint64(nil, uint64(e.Revision)),
+			uint64(n),
+		)
 		out = append(out, record{dataKey(joined), append(head, valuePart(e.Value, 0)...)})
 		for i := 1; i <= n; i++ {
 			out = append(out, record{partKey(joined, i), valuePart(e.Value, i)})
@@ -125,10 +133,18 @@ func encodeBatches(batches []datastore.Batch) []byte {
 func decodeBatches(in []byte) (out []datastore.Batch, err error) {
 	d := decoder{Reader: bytes.NewReader(in)}
 	for d.Len() > 0 && d.err == nil {
-		b := datastore.Batch{Revision: datastore.Revision(d.readUvarint()), At: time.Unix(0, d.readVarint()), By: string(d.readBytes())}
+		b := datastore.Batch{
+			Revision: datastore.Revision(d.readUvarint()),
+			At:       time.Unix(0, d.readVarint()),
+			By:       string(d.readBytes()),
+		}
 		for n := d.readUvarint(); n > 0 && d.err == nil; n-- {
 			flags := d.readFlag()
-			e := datastore.Event{Namespace: string(d.readBytes()), Deleted: flags&deletedFlag != 0, Created: flags&createdFlag != 0}
+			e := datastore.Event{
+				Namespace: string(d.readBytes()),
+				Deleted:   flags&deletedFlag != 0,
+				Created:   flags&createdFlag != 0,
+			}
 			e.Key, e.Value, e.Revision = string(d.readBytes()), d.readBytes(), b.Revision
 			if flags&(deletedFlag|referredFlag) != 0 {
 				e.Value = nil

@@ -30,7 +30,11 @@ func (s *Store) Commit(ctx context.Context, t datastore.Txn) (datastore.Revision
 	if err := projection.NoLeases(t); err != nil {
 		return 0, err
 	}
-	r := &request{ctx: ctx, txn: t, answer: make(chan answer, 1)}
+	r := &request{
+		ctx:    ctx,
+		txn:    t,
+		answer: make(chan answer, 1),
+	}
 	select {
 	case s.queue <- r: // another caller writes it
 	case s.writing <- struct{}{}:
@@ -114,7 +118,13 @@ type group struct {
 }
 
 func (s *Store) newGroup() *group {
-	return &group{s: s, at: time.Now(), state: s.State(), meta: s.meta, bytes: s.waiting}
+	return &group{
+		s:     s,
+		at:    time.Now(),
+		state: s.State(),
+		meta:  s.meta,
+		bytes: s.waiting,
+	}
 }
 
 // addRequest resolves a request against the store with the group's earlier ones. A conflict is
@@ -132,7 +142,8 @@ func (g *group) addRequest(r *request) error {
 	if len(b.Events) > 0 {
 		size := transactionCost(b)
 		db := g.s.db
-		if g.bytes+size > db.MaxBatchSize()-partSize || (g.bytes+size)/entryCost > db.MaxBatchCount() {
+		if g.bytes+size > db.MaxBatchSize()-partSize ||
+			(g.bytes+size)/entryCost > db.MaxBatchCount() {
 			return errGroupFull
 		}
 		g.bytes += size

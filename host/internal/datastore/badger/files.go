@@ -89,7 +89,12 @@ func (f *files) verifyFiles(dir string) error {
 		case err != nil:
 			return diskError(dir, err)
 		case have.Size != want.Size:
-			return damagedError(path, "it has %d bytes and had %d when it was written", have.Size, want.Size)
+			return damagedError(
+				path,
+				"it has %d bytes and had %d when it was written",
+				have.Size,
+				want.Size,
+			)
 		case have != want:
 			return damagedError(path, "its content differs from what was written")
 		}
@@ -136,7 +141,10 @@ func removeLeftovers(dir string) error {
 
 // isOwnFile are the files in the directory that Badger knows nothing of.
 func isOwnFile(name string) bool {
-	return name == lockName || name == tipName || name == filesName || strings.HasPrefix(name, home.NewFile)
+	return name == lockName ||
+		name == tipName ||
+		name == filesName ||
+		strings.HasPrefix(name, home.NewFile)
 }
 
 // listStoreFiles lists every file of a store that is closed.

@@ -29,7 +29,11 @@ type loaded struct {
 
 // loadStore reads the whole store and compares it with its digest.
 func loadStore(db *badger.DB, history int) (loaded, error) {
-	l := loader{out: projection.NewLoader(history), long: map[string]*long{}, loaded: loaded{parts: map[string]int{}}}
+	l := loader{
+		out:    projection.NewLoader(history),
+		long:   map[string]*long{},
+		loaded: loaded{parts: map[string]int{}},
+	}
 	err := db.View(func(txn *badger.Txn) error {
 		it := txn.NewIterator(badger.DefaultIteratorOptions)
 		defer it.Close()
@@ -40,7 +44,11 @@ func loadStore(db *badger.DB, history int) (loaded, error) {
 				err = l.takeEntry(item.Key(), value)
 			}
 			if err != nil {
-				return fmt.Errorf("the entry %q: %w", bytes.ToValidUTF8(item.Key(), []byte("?")), err)
+				return fmt.Errorf(
+					"the entry %q: %w",
+					bytes.ToValidUTF8(item.Key(), []byte("?")),
+					err,
+				)
 			}
 		}
 		return nil
@@ -75,7 +83,11 @@ func (l *loader) takeEntry(key, value []byte) error {
 			return err
 		}
 		ns, name := projection.Split(joined)
-		e := datastore.Entry{Key: name, Value: value, Revision: rev}
+		e := datastore.Entry{
+			Key:      name,
+			Value:    value,
+			Revision: rev,
+		}
 		if further > 0 {
 			l.long[joined], l.parts[joined] = &long{e, ns, further}, int(further)
 			return nil

@@ -121,8 +121,21 @@ func openVerified(o Options, lock *os.File) (_ *Store, err error) {
 	if l.meta.Rev == 0 && o.First > 0 {
 		l.meta.Rev, l.state = o.First, projection.NewLoader(o.History).State(o.First)
 	}
-	s := &Store{opts: o, db: db, lock: lock, place: place, tip: t, Projection: projection.New(l.state), meta: l.meta, logs: l.logs, long: l.parts,
-		queue: make(chan *request), writing: make(chan struct{}, 1), patience: closeWait, free: freeOn}
+	s := &Store{
+		opts:       o,
+		db:         db,
+		lock:       lock,
+		place:      place,
+		tip:        t,
+		Projection: projection.New(l.state),
+		meta:       l.meta,
+		logs:       l.logs,
+		long:       l.parts,
+		queue:      make(chan *request),
+		writing:    make(chan struct{}, 1),
+		patience:   closeWait,
+		free:       freeOn,
+	}
 	for _, w := range l.logs {
 		s.logSize += w.size
 	}
@@ -175,7 +188,10 @@ func isOlderStore(dir, scratch string) bool {
 		if err != nil {
 			return err
 		}
-		err = db.View(func(t *badger.Txn) error { _, err := t.Get([]byte("mrevision")); return err })
+		err = db.View(func(t *badger.Txn) error {
+			_, err := t.Get([]byte("mrevision"))
+			return err
+		})
 		found = err == nil
 		return errors.Join(err, db.Close())
 	})
@@ -202,7 +218,12 @@ func pathExists(path string) bool {
 
 // openEngine opens Badger and reads everything. What it reports, or panics with, is damage
 // of the store in dir unless the operating system is to blame.
-func openEngine(o badger.Options, dir string, history int, acknowledged datastore.Revision) (db *badger.DB, l loaded, err error) {
+func openEngine(
+	o badger.Options,
+	dir string,
+	history int,
+	acknowledged datastore.Revision,
+) (db *badger.DB, l loaded, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = damagedError(dir, "%v", p)
@@ -221,7 +242,12 @@ func openEngine(o badger.Options, dir string, history int, acknowledged datastor
 	case err != nil:
 		err = damagedError(dir, "%v", err)
 	case l.meta.Rev < acknowledged:
-		err = damagedError(suspectFile(dir), "the newest transaction is %d, but %d was acknowledged", l.meta.Rev, acknowledged)
+		err = damagedError(
+			suspectFile(dir),
+			"the newest transaction is %d, but %d was acknowledged",
+			l.meta.Rev,
+			acknowledged,
+		)
 	}
 	if err != nil {
 		return nil, l, errors.Join(err, db.Close())

@@ -52,9 +52,17 @@ func engineOptions(dir string, log *slog.Logger) badger.Options {
 // engineLog carries Badger's messages; its routine information is debug here.
 type engineLog struct{ log *slog.Logger }
 
-func (l engineLog) Errorf(f string, a ...any)   { l.log.Error(formatLogLine(f, a)) }
-func (l engineLog) Warningf(f string, a ...any) { l.log.Warn(formatLogLine(f, a)) }
-func (l engineLog) Infof(f string, a ...any)    { l.log.Debug(formatLogLine(f, a)) }
-func (l engineLog) Debugf(string, ...any)       {}
+func (l engineLog) Errorf(f string, a ...any) {
+	l.log.Error(formatLogLine(f, a))
+}
+func (l engineLog) Warningf(f string, a ...any) {
+	l.log.Warn(formatLogLine(f, a))
+}
+func (l engineLog) Infof(f string, a ...any) {
+	l.log.Debug(formatLogLine(f, a))
+}
+func (l engineLog) Debugf(string, ...any) {}
 
-func formatLogLine(f string, a []any) string { return "badger: " + fmt.Sprintf(f, a...) }
+func formatLogLine(f string, a []any) string {
+	return "badger: " + fmt.Sprintf(f, a...)
+}

@@ -58,7 +58,13 @@ func takesWrites(dir string, err error) error {
 func (s *Store) failDisk(cause error) error {
 	s.failed.Store(fault.Wrap(fault.Unavailable, errors.Join(datastore.ErrDisk, cause),
 		"the disk of %s failed, so nothing is written any more: %v; repair the disk and restart the controller; reads go on", s.opts.Dir, cause))
-	s.opts.Log.Error("the disk did not store a transaction; nothing is written any more", "dir", s.opts.Dir, "error", cause)
+	s.opts.Log.Error(
+		"the disk did not store a transaction; nothing is written any more",
+		"dir",
+		s.opts.Dir,
+		"error",
+		cause,
+	)
 	return fault.Wrap(fault.Timeout, errors.Join(datastore.ErrDisk, cause),
 		"it is not known whether the change was made, because the disk of %s failed: %v; repair it and restart the controller, then read the data before you repeat the change", s.opts.Dir, cause)
 }

@@ -50,7 +50,11 @@ func readTip(dir string, hasStore bool) (value datastore.Revision, err error) {
 
 func openTip(dir string, value datastore.Revision) (t *tip, err error) {
 	t = &tip{}
-	if t.f, err = os.OpenFile(filepath.Join(dir, tipName), os.O_RDWR|os.O_CREATE, 0o600); err != nil {
+	if t.f, err = os.OpenFile(
+		filepath.Join(dir, tipName),
+		os.O_RDWR|os.O_CREATE,
+		0o600,
+	); err != nil {
 		return nil, diskError(dir, err)
 	}
 	if err := errors.Join(t.setRevision(value), t.f.Sync()); err != nil {
@@ -72,13 +76,19 @@ func (t *tip) setRevision(rev datastore.Revision) error {
 
 // rewriteTip writes what is there. A file system that was made read-only refuses that, where a
 // write into a memory map would end the process.
-func (t *tip) rewriteTip() error { return t.setRevision(t.value) }
+func (t *tip) rewriteTip() error {
+	return t.setRevision(t.value)
+}
 
 func decodeTip(b []byte) (datastore.Revision, error) {
-	if len(b) != tipSize || string(b[:8]) != tipMagic || crc32.ChecksumIEEE(b[:16]) != binary.BigEndian.Uint32(b[16:]) {
+	if len(b) != tipSize ||
+		string(b[:8]) != tipMagic ||
+		crc32.ChecksumIEEE(b[:16]) != binary.BigEndian.Uint32(b[16:]) {
 		return 0, errors.New("its content differs from what was written")
 	}
 	return datastore.Revision(binary.BigEndian.Uint64(b[8:])), nil
 }
 
-func (t *tip) close() error { return errors.Join(t.f.Sync(), t.f.Close()) }
+func (t *tip) close() error {
+	return errors.Join(t.f.Sync(), t.f.Close())
+}

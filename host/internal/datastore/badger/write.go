@@ -81,7 +81,11 @@ func (s *Store) dataOf(batches []datastore.Batch) (records []record, long map[st
 const maxLog = 32 << 20
 
 // logOf adds the log of the transactions, w, and removes the oldest that are no longer kept.
-func (s *Store) logOf(in []record, batches []datastore.Batch, m *meta) (records []record, drop int, w logWrite) {
+func (s *Store) logOf(
+	in []record,
+	batches []datastore.Batch,
+	m *meta,
+) (records []record, drop int, w logWrite) {
 	first, last := batches[0].Revision, batches[len(batches)-1].Revision
 	text := encodeBatches(batches)
 	for i := range 1 + extraPartCount(len(text)) {

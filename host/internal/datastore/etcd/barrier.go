@@ -41,7 +41,11 @@ func (s *Store) Barrier(ctx context.Context) (datastore.Revision, error) {
 		case <-ctx.Done():
 			return 0, ctx.Err()
 		case <-late.C:
-			return 0, fault.New(fault.Unavailable, "the etcd cluster %v does not answer", s.o.Endpoints)
+			return 0, fault.New(
+				fault.Unavailable,
+				"the etcd cluster %v does not answer",
+				s.o.Endpoints,
+			)
 		}
 	}
 }
@@ -97,7 +101,13 @@ func (s *Store) reachRevision(ctx context.Context, rev int64) error {
 		case err == nil, errors.Is(err, datastore.ErrClosed), s.ctx.Err() != nil:
 			return err
 		case ctx.Err() != nil || !late:
-			return fault.Wrap(fault.Unavailable, err, "revision %d of the etcd cluster %v has not arrived here yet", rev, s.o.Endpoints)
+			return fault.Wrap(
+				fault.Unavailable,
+				err,
+				"revision %d of the etcd cluster %v has not arrived here yet",
+				rev,
+				s.o.Endpoints,
+			)
 		case s.Revision() == before:
 			s.preferOther(s.members.preferred.Load())
 			s.reopenWatch()

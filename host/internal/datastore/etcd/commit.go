@@ -78,16 +78,25 @@ func (s *Store) Commit(ctx context.Context, t datastore.Txn) (datastore.Revision
 		}
 	}
 	if hasManyCompares(t) {
-		return 0, &datastore.ConflictError{Namespace: t.Compares[0].Namespace, Key: t.Compares[0].Key, Revision: s.Revision()}
+		return 0, &datastore.ConflictError{
+			Namespace: t.Compares[0].Namespace,
+			Key:       t.Compares[0].Key,
+			Revision:  s.Revision(),
+		}
 	}
-	return 0, fmt.Errorf("%w: other writers kept changing a prefix that is replaced", datastore.ErrConflict)
+	return 0, fmt.Errorf(
+		"%w: other writers kept changing a prefix that is replaced",
+		datastore.ErrConflict,
+	)
 }
 
 // maxConditions is how many compares of one transaction the cluster is asked to check. More
 // are checked here, and the cluster checks that nobody has committed anything since.
 const maxConditions = 100
 
-func hasManyCompares(t datastore.Txn) bool { return len(t.Compares) > maxConditions }
+func hasManyCompares(t datastore.Txn) bool {
+	return len(t.Compares) > maxConditions
+}
 
 // onlyDeletes reports whether t deletes only what does not exist, which is no commit.
 func onlyDeletes(st *projection.State, t datastore.Txn) bool {
@@ -107,16 +116,30 @@ func (s *Store) outdatedConflict(st *projection.State, t datastore.Txn) error {
 			continue
 		}
 		now, _ := st.Peek(c.Namespace, c.Key)
-		return &datastore.ConflictError{Index: i, Namespace: c.Namespace, Key: c.Key, Revision: now.Revision,
-			Reason: "the etcd cluster was set back to an older state after that was read: read it again"}
+		return &datastore.ConflictError{
+			Index:     i,
+			Namespace: c.Namespace,
+			Key:       c.Key,
+			Revision:  now.Revision,
+			Reason:    "the etcd cluster was set back to an older state after that was read: read it again",
+		}
 	}
 	return nil
 }
 
 // tryCommit sends the transaction once. It is not done when it has to be worked out again.
-func (s *Store) tryCommit(ctx context.Context, st *projection.State, t datastore.Txn) (rev datastore.Revision, done bool, err error) {
+func (s *Store) tryCommit(
+	ctx context.Context,
+	st *projection.State,
+	t datastore.Txn,
+) (rev datastore.Revision, done bool, err error) {
 	id := rand.Text()
-	h, err := json.Marshal(head{By: t.By, Node: s.node, At: time.Now().UnixNano(), ID: id})
+	h, err := json.Marshal(head{
+		By:   t.By,
+		Node: s.node,
+		At:   time.Now().UnixNano(),
+		ID:   id,
+	})
 	if err != nil {
 		return 0, false, err
 	}
@@ -142,7 +165,13 @@ func (s *Store) tryCommit(ctx context.Context, st *projection.State, t datastore
 	default:
 		raw, done = r.Header.Revision, true
 		if err := s.waitArrived(ctx, sent, raw); err != nil {
-			return 0, false, fault.Wrap(fault.Timeout, err, "the transaction was applied at revision %d, but this node did not receive that revision in time: %v", raw, err)
+			return 0, false, fault.Wrap(
+				fault.Timeout,
+				err,
+				"the transaction was applied at revision %d, but this node did not receive that revision in time: %v",
+				raw,
+				err,
+			)
 		}
 	}
 	if raw > 0 {
@@ -161,18 +190,46 @@ func (s *Store) unmovedConditions(known mark) []clientv3.Cmp {
 
 // planCommit is the condition and the net effect of t on the cluster. A deleted prefix is one
 // operation, unless keys below it are put by the same transaction, which a cluster refuses.
-func (s *Store) planCommit(st *projection.State, t datastore.Txn) (conditions []clientv3.Cmp, ops []clientv3.Op) {
-	conditions = []clientv3.Cmp{clientv3.Compare(clientv3.ModRevision(s.o.Prefix+epochKey), "=", s.epoch.Load())}
+func (s *Store) planCommit(
+	st *projection.State,
+	t datastore.Txn,
+) (conditions []clientv3.Cmp, ops []clientv3.Op) {
+	conditions = []clientv3.Cmp{clientv3.Compare(
+		clientv3.ModRevision(s.o.Prefix+epochKey),
+		"=",
+		s.epoch.Load(),
+	)}
 	compares := t.Compares
 	if hasManyCompares(t) {
-		conditions = append(conditions, clientv3.Compare(clientv3.ModRevision(s.o.Prefix+headKey), "<", s.clusterRevision(st.Revision())+1))
+		conditions = append(
+			conditions,
+			clientv3.Compare(
+				clientv3.ModRevision(s.o.Prefix+headKey),
+				"<",
+				s.clusterRevision(st.Revision())+1,
+			),
+		)
 		compares = nil
 	}
 	for _, c := range compares {
 		if c.Prefix {
-			conditions = append(conditions, clientv3.Compare(clientv3.ModRevision(s.etcdKey(c.Namespace, c.Key)).WithPrefix(), "<", s.clusterRevision(c.Revision)+1))
+			conditions = append(
+				conditions,
+				clientv3.Compare(
+					clientv3.ModRevision(s.etcdKey(c.Namespace, c.Key)).WithPrefix(),
+					"<",
+					s.clusterRevision(c.Revision)+1,
+				),
+			)
 		} else {
-			conditions = append(conditions, clientv3.Compare(clientv3.ModRevision(s.etcdKey(c.Namespace, c.Key)), "=", s.conditionRevision(c.Revision)))
+			conditions = append(
+				conditions,
+				clientv3.Compare(
+					clientv3.ModRevision(s.etcdKey(c.Namespace, c.Key)),
+					"=",
+					s.conditionRevision(c.Revision),
+				),
+			)
 		}
 	}
 	events := st.Net(t.Ops, 0)
@@ -185,7 +242,14 @@ func (s *Store) planCommit(st *projection.State, t datastore.Txn) (conditions []
 			continue
 		}
 		if putBelow(events, o) {
-			conditions = append(conditions, clientv3.Compare(clientv3.ModRevision(key).WithPrefix(), "<", s.clusterRevision(st.Revision())+1))
+			conditions = append(
+				conditions,
+				clientv3.Compare(
+					clientv3.ModRevision(key).WithPrefix(),
+					"<",
+					s.clusterRevision(st.Revision())+1,
+				),
+			)
 			continue
 		}
 		whole = append(whole, key)
@@ -209,10 +273,14 @@ func putBelow(events []datastore.Event, o datastore.Op) bool {
 }
 
 func hasAnyPrefix(key string, prefixes []string) bool {
-	return slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(key, p) })
+	return slices.ContainsFunc(prefixes, func(p string) bool {
+		return strings.HasPrefix(key, p)
+	})
 }
 
-func (s *Store) etcdKey(ns, key string) string { return s.o.Prefix + projection.Join(ns, key) }
+func (s *Store) etcdKey(ns, key string) string {
+	return s.o.Prefix + projection.Join(ns, key)
+}
 
 // witnessOps read what says which condition did not hold.
 func (s *Store) witnessOps(t datastore.Txn) []clientv3.Op {
@@ -226,7 +294,12 @@ func (s *Store) witnessOps(t datastore.Txn) []clientv3.Op {
 	for _, c := range t.Compares {
 		opts := []clientv3.OpOption{clientv3.WithKeysOnly()}
 		if c.Prefix {
-			opts = append(opts, clientv3.WithPrefix(), clientv3.WithSort(clientv3.SortByModRevision, clientv3.SortDescend), clientv3.WithLimit(1))
+			opts = append(
+				opts,
+				clientv3.WithPrefix(),
+				clientv3.WithSort(clientv3.SortByModRevision, clientv3.SortDescend),
+				clientv3.WithLimit(1),
+			)
 		}
 		ops = append(ops, clientv3.OpGet(s.etcdKey(c.Namespace, c.Key), opts...))
 	}
@@ -237,7 +310,12 @@ func (s *Store) witnessOps(t datastore.Txn) []clientv3.Op {
 var ownWitnesses = [...]string{epochKey, headKey, baseKey}
 
 // findConflict is the conflict, or nil when the transaction has to be worked out again.
-func (s *Store) findConflict(ctx context.Context, known mark, t datastore.Txn, r *clientv3.TxnResponse) error {
+func (s *Store) findConflict(
+	ctx context.Context,
+	known mark,
+	t datastore.Txn,
+	r *clientv3.TxnResponse,
+) error {
 	kv := func(i int) (key string, rev int64) {
 		if kvs := (*pb.ResponseOp)(r.Responses[i]).GetResponseRange().Kvs; len(kvs) > 0 {
 			return string(kvs[0].Key), kvs[0].ModRevision
@@ -256,7 +334,8 @@ func (s *Store) findConflict(ctx context.Context, known mark, t datastore.Txn, r
 	}
 	for i, c := range compares {
 		key, have := kv(len(ownWitnesses) + i)
-		if c.Prefix && have <= s.clusterRevision(c.Revision) || !c.Prefix && have == s.conditionRevision(c.Revision) {
+		if c.Prefix && have <= s.clusterRevision(c.Revision) ||
+			!c.Prefix && have == s.conditionRevision(c.Revision) {
 			continue
 		}
 		name := c.Key
@@ -273,9 +352,19 @@ func (s *Store) findConflict(ctx context.Context, known mark, t datastore.Txn, r
 }
 
 // findOutcome finds out what became of a transaction with an unclear answer.
-func (s *Store) findOutcome(ctx context.Context, sent *commit, loads int, cause error) (rev int64, done bool, err error) {
+func (s *Store) findOutcome(
+	ctx context.Context,
+	sent *commit,
+	loads int,
+	cause error,
+) (rev int64, done bool, err error) {
 	unknown := func(err error) error {
-		return fault.Wrap(fault.Timeout, cause, "it is not known whether the transaction was applied: %v", err)
+		return fault.Wrap(
+			fault.Timeout,
+			cause,
+			"it is not known whether the transaction was applied: %v",
+			err,
+		)
 	}
 	fenced, err := askMembers(ctx, s, func(ctx context.Context, c *clientv3.Client) (int64, error) {
 		r, err := c.Put(ctx, s.o.Prefix+epochKey, s.node)

@@ -67,7 +67,13 @@ func (s *Store) loadOnce(ctx context.Context) error {
 	end := clientv3.GetPrefixRangeEnd(s.o.Prefix)
 	for start := s.o.Prefix; ; {
 		r, err := askMembers(ctx, s, func(ctx context.Context, c *clientv3.Client) (*clientv3.GetResponse, error) {
-			return c.Get(ctx, start, clientv3.WithRange(end), clientv3.WithLimit(limit), clientv3.WithRev(rev))
+			return c.Get(
+				ctx,
+				start,
+				clientv3.WithRange(end),
+				clientv3.WithLimit(limit),
+				clientv3.WithRev(rev),
+			)
 		})
 		if errors.Is(err, datastore.ErrTooBig) && limit > 1 {
 			limit = max(1, limit/8)
@@ -132,7 +138,11 @@ func (s *Store) followCluster() {
 			err = s.goBack(s.ctx)
 		case errors.Is(err, datastore.ErrCompacted):
 			if err = s.catchUp(s.ctx); err == nil {
-				s.o.Log.Warn("the cluster no longer had the changes that were missing: its state was read again", "revision", s.Revision())
+				s.o.Log.Warn(
+					"the cluster no longer had the changes that were missing: its state was read again",
+					"revision",
+					s.Revision(),
+				)
 			}
 		}
 		if err != nil && s.ctx.Err() == nil {
@@ -186,14 +196,25 @@ func (s *Store) applyEvents(events []*mvccpb.Event) error {
 	return nil
 }
 
-func (s *Store) batchOf(rev int64, events []*mvccpb.Event) (b datastore.Batch, id string, latest mark) {
+func (s *Store) batchOf(
+	rev int64,
+	events []*mvccpb.Event,
+) (b datastore.Batch, id string, latest mark) {
 	b.Revision, latest = s.storeRevision(rev), *s.latest.Load()
 	for _, e := range events {
 		ns, entry := s.entryOf(e.Kv)
 		switch name := "\x00" + entry.Key; {
 		case ns != "":
 			created := e.Type == mvccpb.PUT && e.Kv.CreateRevision == e.Kv.ModRevision
-			b.Events = append(b.Events, datastore.Event{Namespace: ns, Entry: entry, Deleted: e.Type == mvccpb.DELETE, Created: created})
+			b.Events = append(
+				b.Events,
+				datastore.Event{
+					Namespace: ns,
+					Entry:     entry,
+					Deleted:   e.Type == mvccpb.DELETE,
+					Created:   created,
+				},
+			)
 			if last := &b.Events[len(b.Events)-1]; last.Deleted {
 				last.Value = nil
 			}

@@ -27,7 +27,9 @@ func (s *Store) Grant(ctx context.Context, ttl time.Duration) (lease int64, err 
 
 // Renew returns how long the lease lives from the call on.
 func (s *Store) Renew(ctx context.Context, lease int64) (ttl time.Duration, err error) {
-	return askMembers(ctx, s, func(ctx context.Context, c *clientv3.Client) (time.Duration, error) { return renewLease(ctx, c, lease) })
+	return askMembers(ctx, s, func(ctx context.Context, c *clientv3.Client) (time.Duration, error) {
+		return renewLease(ctx, c, lease)
+	})
 }
 
 // renewLease is clientv3's KeepAliveOnce, which repeats without a pause while the member is away.
@@ -38,7 +40,8 @@ func renewLease(ctx context.Context, c *clientv3.Client, lease int64) (time.Dura
 	if err != nil {
 		return 0, rpctypes.Error(err)
 	}
-	if err := stream.Send(&pb.LeaseKeepAliveRequest{ID: lease}); err != nil && !errors.Is(err, io.EOF) {
+	if err := stream.Send(&pb.LeaseKeepAliveRequest{ID: lease}); err != nil &&
+		!errors.Is(err, io.EOF) {
 		return 0, rpctypes.Error(err)
 	}
 	r, err := stream.Recv() // after io.EOF it has the error

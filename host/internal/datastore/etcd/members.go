@@ -118,13 +118,29 @@ func (s *Store) connectMember(ctx context.Context, m *member) (*clientv3.Client,
 }
 
 func (s *Store) newClient(endpoint string) (*clientv3.Client, error) {
-	reconnect := backoff.Config{BaseDelay: 50 * time.Millisecond, Multiplier: 2, Jitter: 0.2, MaxDelay: min(maxReconnect, s.o.tryTimeout())}
+	reconnect := backoff.Config{
+		BaseDelay:  50 * time.Millisecond,
+		Multiplier: 2,
+		Jitter:     0.2,
+		MaxDelay:   min(maxReconnect, s.o.tryTimeout()),
+	}
 	return clientv3.New(clientv3.Config{
-		Context: s.ctx, Endpoints: []string{endpoint}, Username: s.o.Username, Password: s.o.Password, TLS: s.o.TLS,
-		DialTimeout: s.o.tryTimeout(), DialKeepAliveTime: 10 * time.Second, DialKeepAliveTimeout: 3 * time.Second,
-		DialOptions:        []grpc.DialOption{grpc.WithConnectParams(grpc.ConnectParams{Backoff: reconnect, MinConnectTimeout: s.o.tryTimeout()})},
-		MaxCallSendMsgSize: maxMessage, MaxCallRecvMsgSize: maxMessage, MaxUnaryRetries: 1,
-		Logger: zap.NewNop(), // what matters comes back as an error
+		Context:              s.ctx,
+		Endpoints:            []string{endpoint},
+		Username:             s.o.Username,
+		Password:             s.o.Password,
+		TLS:                  s.o.TLS,
+		DialTimeout:          s.o.tryTimeout(),
+		DialKeepAliveTime:    10 * time.Second,
+		DialKeepAliveTimeout: 3 * time.Second,
+		DialOptions: []grpc.DialOption{grpc.WithConnectParams(grpc.ConnectParams{
+			Backoff:           reconnect,
+			MinConnectTimeout: s.o.tryTimeout(),
+		})},
+		MaxCallSendMsgSize: maxMessage,
+		MaxCallRecvMsgSize: maxMessage,
+		MaxUnaryRetries:    1,
+		Logger:             zap.NewNop(), // what matters comes back as an error
 	})
 }
 
@@ -147,7 +163,12 @@ func (s *Store) preferOther(m *member) {
 }
 
 // askOnce asks one member, once.
-func askOnce[T any](ctx context.Context, s *Store, m *member, f func(context.Context, *clientv3.Client) (T, error)) (value T, err error) {
+func askOnce[T any](
+	ctx context.Context,
+	s *Store,
+	m *member,
+	f func(context.Context, *clientv3.Client) (T, error),
+) (value T, err error) {
 	ctx, cancel := context.WithTimeout(ctx, s.o.tryTimeout())
 	defer cancel()
 	c, err := s.connectMember(ctx, m)
@@ -162,7 +183,11 @@ func askOnce[T any](ctx context.Context, s *Store, m *member, f func(context.Con
 
 // askMembers asks until a member answers. One that is silent for a moment, or fails, is asked on
 // while the next one is asked, too: f may run several times, also at the same time.
-func askMembers[T any](ctx context.Context, s *Store, f func(context.Context, *clientv3.Client) (T, error)) (none T, err error) {
+func askMembers[T any](
+	ctx context.Context,
+	s *Store,
+	f func(context.Context, *clientv3.Client) (T, error),
+) (none T, err error) {
 	type answer struct {
 		value T
 		err   error
@@ -221,7 +246,13 @@ func askMembers[T any](ctx context.Context, s *Store, f func(context.Context, *c
 			if failed == nil {
 				failed = ctx.Err()
 			}
-			return none, fault.Wrap(fault.Unavailable, failed, "the etcd cluster %v does not answer: %v", s.o.Endpoints, failed)
+			return none, fault.Wrap(
+				fault.Unavailable,
+				failed,
+				"the etcd cluster %v does not answer: %v",
+				s.o.Endpoints,
+				failed,
+			)
 		}
 	}
 }

@@ -44,23 +44,35 @@ type Options struct {
 }
 
 // wholeTimeout bounds an answer, with a little time to give it.
-func (o Options) wholeTimeout() time.Duration { return o.Timeout * 19 / 20 }
+func (o Options) wholeTimeout() time.Duration {
+	return o.Timeout * 19 / 20
+}
 
 // tryTimeout bounds the wait for one member, so that a frozen one leaves time for the others.
-func (o Options) tryTimeout() time.Duration { return o.Timeout * 3 / 10 }
+func (o Options) tryTimeout() time.Duration {
+	return o.Timeout * 3 / 10
+}
 
 // hedgeDelay is how long a member may be silent before the next one is asked, too.
-func (o Options) hedgeDelay() time.Duration { return o.Timeout / 20 }
+func (o Options) hedgeDelay() time.Duration {
+	return o.Timeout / 20
+}
 
 // quietTime is how long a watch may bring nothing before the member is asked for a sign of life.
-func (o Options) quietTime() time.Duration { return o.Timeout / 10 }
+func (o Options) quietTime() time.Duration {
+	return o.Timeout / 10
+}
 
 // stallTimeout is how long a watch may take to open, and how long the projection may stand still
 // while the cluster has more, before the watch is opened at another member.
-func (o Options) stallTimeout() time.Duration { return o.Timeout / 5 }
+func (o Options) stallTimeout() time.Duration {
+	return o.Timeout / 5
+}
 
 // trustedTime is how long after a barrier a commit is sent without another one.
-func (o Options) trustedTime() time.Duration { return o.Timeout * 3 / 5 }
+func (o Options) trustedTime() time.Duration {
+	return o.Timeout * 3 / 5
+}
 
 // Store is a datastore.Store in an etcd cluster.
 type Store struct {
@@ -101,8 +113,15 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("datastore: %w", err)
 	}
-	s := &Store{o: o, node: fmt.Sprintf("%s/%d", node, os.Getpid()), members: newMembers(o.Endpoints), Projection: projection.New(projection.Empty(o.History)),
-		stuck: make(chan struct{}, 1), barriers: barriers{asks: make(chan chan error)}, sent: sent{ids: map[string]*commit{}}}
+	s := &Store{
+		o:          o,
+		node:       fmt.Sprintf("%s/%d", node, os.Getpid()),
+		members:    newMembers(o.Endpoints),
+		Projection: projection.New(projection.Empty(o.History)),
+		stuck:      make(chan struct{}, 1),
+		barriers:   barriers{asks: make(chan chan error)},
+		sent:       sent{ids: map[string]*commit{}},
+	}
 	s.latest.Store(&mark{})
 	s.ctx, s.end = context.WithCancel(context.Background())
 	begun := time.Now()
@@ -112,7 +131,16 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if err != nil {
 		s.end()
 		s.owned.Wait()
-		return nil, errors.Join(fault.Wrap(fault.KindOf(err), err, "datastore: etcd %v does not answer: %v", o.Endpoints, err), s.members.close())
+		return nil, errors.Join(
+			fault.Wrap(
+				fault.KindOf(err),
+				err,
+				"datastore: etcd %v does not answer: %v",
+				o.Endpoints,
+				err,
+			),
+			s.members.close(),
+		)
 	}
 	s.asOf.Store(begun.UnixNano())
 	s.owned.Go(s.followCluster)
@@ -127,7 +155,9 @@ func (s *Store) Local(f func(datastore.Snapshot) error) (time.Duration, error) {
 	return age, s.Projection.View(context.Background(), f)
 }
 
-func (s *Store) projectionAge() time.Duration { return time.Since(time.Unix(0, s.asOf.Load())) }
+func (s *Store) projectionAge() time.Duration {
+	return time.Since(time.Unix(0, s.asOf.Load()))
+}
 
 // View runs f on a state that holds every transaction acknowledged before the call.
 func (s *Store) View(ctx context.Context, f func(datastore.Snapshot) error) error {
@@ -152,7 +182,11 @@ func (s *Store) Close() error {
 func (s *Store) refusedError(err error) error {
 	switch {
 	case errors.Is(err, rpctypes.ErrTooManyOps), errors.Is(err, rpctypes.ErrRequestTooLarge), tooLarge(err):
-		return fmt.Errorf("%w: %w (the cluster's --max-txn-ops and --max-request-bytes)", datastore.ErrTooBig, err)
+		return fmt.Errorf(
+			"%w: %w (the cluster's --max-txn-ops and --max-request-bytes)",
+			datastore.ErrTooBig,
+			err,
+		)
 	case errors.Is(err, rpctypes.ErrNoSpace):
 		return fault.Wrap(fault.Unavailable, errors.Join(datastore.ErrFull, err),
 			"the etcd cluster %v has reached its quota: compact and defragment it, clear its alarm, or raise --quota-backend-bytes", s.o.Endpoints)

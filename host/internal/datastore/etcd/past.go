@@ -31,7 +31,8 @@ type mark struct {
 
 // canFollow reports whether a cluster that has m as its newest can have had the mark before.
 func (m mark) canFollow(before mark) bool {
-	return m.base == before.base && (m.head > before.head || m.head == before.head && m.id == before.id)
+	return m.base == before.base &&
+		(m.head > before.head || m.head == before.head && m.id == before.id)
 }
 
 // errPast is found by a watch.
@@ -60,12 +61,19 @@ func (s *Store) markOf(kvs []*mvccpb.KeyValue) (m mark) {
 
 // newestMark asks for the mark of the cluster.
 func (s *Store) newestMark(ctx context.Context) (mark, error) {
-	return askMembers(ctx, s, func(ctx context.Context, c *clientv3.Client) (mark, error) { return s.markAt(ctx, c, 0) })
+	return askMembers(ctx, s, func(ctx context.Context, c *clientv3.Client) (mark, error) {
+		return s.markAt(ctx, c, 0)
+	})
 }
 
 // markAt reads the mark as it was at a revision; 0 = now.
 func (s *Store) markAt(ctx context.Context, c *clientv3.Client, rev int64) (mark, error) {
-	r, err := c.Get(ctx, s.o.Prefix+baseKey, clientv3.WithRange(s.o.Prefix+headKey+"\x00"), clientv3.WithRev(rev))
+	r, err := c.Get(
+		ctx,
+		s.o.Prefix+baseKey,
+		clientv3.WithRange(s.o.Prefix+headKey+"\x00"),
+		clientv3.WithRev(rev),
+	)
 	if err != nil {
 		return mark{}, err
 	}
@@ -98,7 +106,13 @@ func (s *Store) readAgain(ctx context.Context) error {
 	s.stale.Store(true)
 	s.reopenWatch()
 	if err := s.Wait(ctx, before+1); err != nil {
-		return fault.Wrap(fault.Unavailable, err, "the etcd cluster %v was set back to an older state, which is being read: %v", s.o.Endpoints, err)
+		return fault.Wrap(
+			fault.Unavailable,
+			err,
+			"the etcd cluster %v was set back to an older state, which is being read: %v",
+			s.o.Endpoints,
+			err,
+		)
 	}
 	return nil
 }
@@ -118,10 +132,18 @@ func (s *Store) goBack(ctx context.Context) error {
 	}
 	s.stale.Store(false)
 	if same {
-		s.o.Log.Warn("another controller has raised the revisions, because the etcd cluster was set back: the state was read again", "revision", s.Revision())
+		s.o.Log.Warn(
+			"another controller has raised the revisions, because the etcd cluster was set back: the state was read again",
+			"revision",
+			s.Revision(),
+		)
 		return nil
 	}
-	back := datastore.Back{At: time.Now(), From: was, To: s.Revision()}
+	back := datastore.Back{
+		At:   time.Now(),
+		From: was,
+		To:   s.Revision(),
+	}
 	s.o.Log.Error("the etcd cluster was set back to an older state: what was acknowledged since is lost; the state was read again, and writes that depend on what was read before are refused",
 		"lost_commit", lost.head, "newest_commit", s.latest.Load().head, "from_revision", was, "to_revision", back.To)
 	if s.o.Back != nil {
@@ -137,7 +159,9 @@ func (s *Store) onlyRaised(ctx context.Context, up datastore.Revision, known mar
 	if at == 0 {
 		return true, nil
 	}
-	then, err := askMembers(ctx, s, func(ctx context.Context, c *clientv3.Client) (mark, error) { return s.markAt(ctx, c, at) })
+	then, err := askMembers(ctx, s, func(ctx context.Context, c *clientv3.Client) (mark, error) {
+		return s.markAt(ctx, c, at)
+	})
 	if errors.Is(err, rpctypes.ErrFutureRev) || errors.Is(err, datastore.ErrCompacted) {
 		return false, nil
 	}

@@ -41,7 +41,12 @@ func (s *Store) ensureBase(ctx context.Context) error {
 func (s *Store) parseBase(text []byte) (int64, error) {
 	base, err := strconv.ParseInt(string(text), 10, 64)
 	if err != nil || base < 0 {
-		return 0, fmt.Errorf("%w: the key %q of the cluster has the value %q", datastore.ErrDamaged, s.o.Prefix+baseKey, text)
+		return 0, fmt.Errorf(
+			"%w: the key %q of the cluster has the value %q",
+			datastore.ErrDamaged,
+			s.o.Prefix+baseKey,
+			text,
+		)
 	}
 	return base, nil
 }

@@ -28,7 +28,10 @@ func (s *Store) Members(ctx context.Context) []datastore.Member {
 }
 
 func (s *Store) memberStatus(ctx context.Context, m *member) datastore.Member {
-	out := datastore.Member{Endpoint: m.endpoint, Watched: s.members.preferred.Load() == m}
+	out := datastore.Member{
+		Endpoint: m.endpoint,
+		Watched:  s.members.preferred.Load() == m,
+	}
 	r, err := askOnce(ctx, s, m, func(ctx context.Context, c *clientv3.Client) (*pb.StatusResponse, error) {
 		r, err := pb.NewMaintenanceClient(c.ActiveConnection()).Status(ctx, &pb.StatusRequest{})
 		return r, rpctypes.Error(err)
@@ -53,7 +56,11 @@ func (s *Store) preVote(ctx context.Context, m *member, version string) string {
 	case found:
 		return "it runs with --pre-vote=false: each time it comes back it may depose the leader, and all controllers wait for an election; start it without that flag"
 	case err != nil:
-		return fmt.Sprintf("etcd %s has pre-vote off unless it is started with --pre-vote, and its command line cannot be read: %v", version, err)
+		return fmt.Sprintf(
+			"etcd %s has pre-vote off unless it is started with --pre-vote, and its command line cannot be read: %v",
+			version,
+			err,
+		)
 	}
 	return "etcd " + version + " runs without --pre-vote: each time it comes back it may depose the leader, and all controllers wait for an election; start it with --pre-vote, or with version 3.5 or later"
 }
@@ -79,11 +86,19 @@ func (s *Store) commandLine(ctx context.Context, m *member) ([]string, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.o.tryTimeout())
 	defer cancel()
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimSuffix(m.endpoint, "/")+"/debug/vars", nil)
+	r, err := http.NewRequestWithContext(
+		ctx,
+		http.MethodGet,
+		strings.TrimSuffix(m.endpoint, "/")+"/debug/vars",
+		nil,
+	)
 	if err != nil {
 		return nil, err
 	}
-	client := &http.Client{Transport: &http.Transport{TLSClientConfig: s.o.TLS, DisableKeepAlives: true}}
+	client := &http.Client{Transport: &http.Transport{
+		TLSClientConfig:   s.o.TLS,
+		DisableKeepAlives: true,
+	}}
 	a, err := client.Do(r)
 	if err != nil {
 		return nil, err

@@ -19,7 +19,10 @@ import (
 func (s *Store) watchPreferred() error {
 	m := s.members.preferred.Load()
 	err := s.watchAt(m)
-	if err != nil && !errors.Is(err, errPast) && !errors.Is(err, datastore.ErrCompacted) && s.ctx.Err() == nil {
+	if err != nil &&
+		!errors.Is(err, errPast) &&
+		!errors.Is(err, datastore.ErrCompacted) &&
+		s.ctx.Err() == nil {
 		s.preferOther(m)
 		return fmt.Errorf("at %s: %w", m.endpoint, err)
 	}
@@ -52,7 +55,10 @@ type received struct {
 }
 
 // openWatch opens the stream and looks that the member has the past of the projection.
-func (s *Store) openWatch(ctx context.Context, m *member) (pb.Watch_WatchClient, <-chan received, error) {
+func (s *Store) openWatch(
+	ctx context.Context,
+	m *member,
+) (pb.Watch_WatchClient, <-chan received, error) {
 	c, err := s.connectMember(ctx, m)
 	if err != nil {
 		return nil, nil, err
@@ -75,8 +81,12 @@ func (s *Store) openWatch(ctx context.Context, m *member) (pb.Watch_WatchClient,
 			}
 		}
 	})
-	create := &pb.WatchCreateRequest{Key: []byte(s.o.Prefix), RangeEnd: []byte(clientv3.GetPrefixRangeEnd(s.o.Prefix)),
-		StartRevision: s.clusterRevision(s.Revision()) + 1, ProgressNotify: true}
+	create := &pb.WatchCreateRequest{
+		Key:            []byte(s.o.Prefix),
+		RangeEnd:       []byte(clientv3.GetPrefixRangeEnd(s.o.Prefix)),
+		StartRevision:  s.clusterRevision(s.Revision()) + 1,
+		ProgressNotify: true,
+	}
 	if err := stream.Send(&pb.WatchRequest{RequestUnion: &pb.WatchRequest_CreateRequest{CreateRequest: create}}); err != nil {
 		return nil, nil, rpctypes.Error(err)
 	}
@@ -93,7 +103,12 @@ func (s *Store) openWatch(ctx context.Context, m *member) (pb.Watch_WatchClient,
 
 // followStream applies what an open watch brings. A member that brings nothing is asked for
 // a sign of life, and left when it gives none.
-func (s *Store) followStream(ctx context.Context, m *member, stream pb.Watch_WatchClient, responses <-chan received) error {
+func (s *Store) followStream(
+	ctx context.Context,
+	m *member,
+	stream pb.Watch_WatchClient,
+	responses <-chan received,
+) error {
 	last := time.Now()
 	look := time.NewTicker(s.o.quietTime())
 	defer look.Stop()

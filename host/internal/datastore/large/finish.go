@@ -50,17 +50,36 @@ func (s *Store) finishChange(ctx context.Context, at datastore.Revision) error {
 
 // nextWrites is the transaction that writes the next keys.
 func (s *Store) nextWrites(st *projection.State, at datastore.Revision) datastore.Txn {
-	t := datastore.Txn{Volatile: true, Compares: []datastore.Compare{switchAt(at)}}
+	t := datastore.Txn{
+		Volatile: true,
+		Compares: []datastore.Compare{switchAt(at)},
+	}
 	if by, ok := st.Writer(projection.Staged, projection.SwitchKey); ok {
 		t.By = by.By
 	}
 	bytes := 0
 	for u := range st.Unwritten() {
-		if bytes += len(u.Key) + len(u.Value); len(t.Ops) > 0 && (bytes > partBytes || len(t.Ops) >= int(s.keys.Load())) {
+		if bytes += len(u.Key) + len(u.Value); len(t.Ops) > 0 &&
+			(bytes > partBytes || len(t.Ops) >= int(s.keys.Load())) {
 			break
 		}
-		t.Compares = append(t.Compares, datastore.Compare{Namespace: u.Namespace, Key: u.Key, Revision: u.Stored})
-		t.Ops = append(t.Ops, datastore.Op{Namespace: u.Namespace, Key: u.Key, Value: u.Value, Delete: u.Deleted})
+		t.Compares = append(
+			t.Compares,
+			datastore.Compare{
+				Namespace: u.Namespace,
+				Key:       u.Key,
+				Revision:  u.Stored,
+			},
+		)
+		t.Ops = append(
+			t.Ops,
+			datastore.Op{
+				Namespace: u.Namespace,
+				Key:       u.Key,
+				Value:     u.Value,
+				Delete:    u.Deleted,
+			},
+		)
 	}
 	return t
 }
@@ -101,7 +120,10 @@ func (c *carer) waitForWork(ctx context.Context, after datastore.Revision) {
 		case <-ctx.Done():
 		}
 	}()
-	_ = c.Watch(ctx, after, []datastore.Prefix{{Namespace: projection.Staged, Key: projection.SwitchKey}}, func(b datastore.Batch) error {
+	_ = c.Watch(ctx, after, []datastore.Prefix{{
+		Namespace: projection.Staged,
+		Key:       projection.SwitchKey,
+	}}, func(b datastore.Batch) error {
 		if len(b.Events) > 0 {
 			return errPassed
 		}
@@ -116,7 +138,11 @@ func (c *carer) finishFor(ctx context.Context, at datastore.Revision) {
 	}
 	err := c.finishChange(ctx, at)
 	if err != nil && ctx.Err() == nil && !errors.Is(err, datastore.ErrClosed) {
-		c.log.Warn("a large change is in force but not written to its keys yet; trying again", "error", err)
+		c.log.Warn(
+			"a large change is in force but not written to its keys yet; trying again",
+			"error",
+			err,
+		)
 		_ = together.Sleep(ctx, time.Second)
 		together.Notify(c.wake)
 	}

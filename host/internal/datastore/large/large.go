@@ -53,10 +53,19 @@ type Store struct {
 // Of returns the store of an engine, which Close closes too.
 func Of(engine datastore.Store, log *slog.Logger) datastore.Store {
 	ctx, cancel := context.WithCancel(context.Background())
-	s := &Store{Store: engine, log: log, wake: make(chan struct{}, 1), end: cancel}
+	s := &Store{
+		Store: engine,
+		log:   log,
+		wake:  make(chan struct{}, 1),
+		end:   cancel,
+	}
 	s.keys.Store(keysAtOnce)
 	l, shared := engine.(datastore.Leases)
-	c := carer{Store: s, shared: shared, first: map[string]time.Time{}}
+	c := carer{
+		Store:  s,
+		shared: shared,
+		first:  map[string]time.Time{},
+	}
 	st, err := s.currentState()
 	if err == nil && !shared { // no other process is at work on them
 		c.left = stagedIDs(st)
@@ -97,7 +106,11 @@ func inForce(st *projection.State) datastore.Revision {
 }
 
 func switchAt(rev datastore.Revision) datastore.Compare {
-	return datastore.Compare{Namespace: projection.Staged, Key: projection.SwitchKey, Revision: rev}
+	return datastore.Compare{
+		Namespace: projection.Staged,
+		Key:       projection.SwitchKey,
+		Revision:  rev,
+	}
 }
 
 // Commit implements datastore.Store. Each transaction has the condition that no other change
@@ -158,7 +171,10 @@ func (s *Store) waitUntilPassed(ctx context.Context, at datastore.Revision) erro
 		if err != nil || inForce(st) != at {
 			return err
 		}
-		err = s.Watch(ctx, st.Revision(), []datastore.Prefix{{Namespace: projection.Staged, Key: projection.SwitchKey}},
+		err = s.Watch(ctx, st.Revision(), []datastore.Prefix{{
+			Namespace: projection.Staged,
+			Key:       projection.SwitchKey,
+		}},
 			func(b datastore.Batch) error {
 				if len(b.Events) > 0 {
 					return errPassed
@@ -167,7 +183,11 @@ func (s *Store) waitUntilPassed(ctx context.Context, at datastore.Revision) erro
 			})
 		switch {
 		case ctx.Err() != nil:
-			return fault.Wrap(fault.Unavailable, ctx.Err(), "a large change of the same data is still being written: try again")
+			return fault.Wrap(
+				fault.Unavailable,
+				ctx.Err(),
+				"a large change of the same data is still being written: try again",
+			)
 		case !errors.Is(err, errPassed) && !errors.Is(err, datastore.ErrCompacted):
 			return err
 		}
@@ -175,9 +195,19 @@ func (s *Store) waitUntilPassed(ctx context.Context, at datastore.Revision) erro
 }
 
 // stageTransaction writes the parts of a transaction and puts them in force.
-func (s *Store) stageTransaction(ctx context.Context, t datastore.Txn) (rev datastore.Revision, err error) {
+func (s *Store) stageTransaction(
+	ctx context.Context,
+	t datastore.Txn,
+) (rev datastore.Revision, err error) {
 	id := rand.Text()
-	head, err := s.Store.Commit(ctx, datastore.Txn{Ops: []datastore.Op{datastore.Put(projection.Staged, id, nil)}, Volatile: t.Volatile, By: t.By})
+	head, err := s.Store.Commit(
+		ctx,
+		datastore.Txn{
+			Ops:      []datastore.Op{datastore.Put(projection.Staged, id, nil)},
+			Volatile: t.Volatile,
+			By:       t.By,
+		},
+	)
 	if err != nil {
 		return 0, err
 	}
@@ -201,12 +231,18 @@ func (s *Store) stageTransaction(ctx context.Context, t datastore.Txn) (rev data
 
 func (s *Store) writeParts(ctx context.Context, id string, t datastore.Txn) error {
 	for n, ops := 0, t.Ops; len(ops) > 0; n++ {
-		most := fittingCount(len(ops), func(i int) int { return len(ops[i].Namespace) + len(ops[i].Key) + len(ops[i].Value) })
+		most := fittingCount(len(ops), func(i int) int {
+			return len(ops[i].Namespace) + len(ops[i].Key) + len(ops[i].Value)
+		})
 		part, err := projection.EncodePart(ops[:most])
 		if err != nil {
 			return err
 		}
-		_, err = s.Store.Commit(ctx, datastore.Txn{Ops: []datastore.Op{datastore.Put(projection.Staged, projection.PartKey(id, n), part)},
+		_, err = s.Store.Commit(ctx, datastore.Txn{Ops: []datastore.Op{datastore.Put(
+			projection.Staged,
+			projection.PartKey(id, n),
+			part,
+		)},
 			Volatile: t.Volatile, By: t.By})
 		if err != nil {
 			return err
@@ -228,7 +264,12 @@ func fittingCount(n int, size func(int) int) int {
 }
 
 // putInForce makes the parts the change in force, if all conditions hold.
-func (s *Store) putInForce(ctx context.Context, id string, head datastore.Revision, t datastore.Txn) (datastore.Revision, error) {
+func (s *Store) putInForce(
+	ctx context.Context,
+	id string,
+	head datastore.Revision,
+	t datastore.Txn,
+) (datastore.Revision, error) {
 	own := len(t.Compares)
 	for {
 		st, err := s.currentState()
@@ -244,15 +285,36 @@ func (s *Store) putInForce(ctx context.Context, id string, head datastore.Revisi
 		if _, err := st.StagedOps(id); err != nil {
 			return 0, err
 		}
-		last := datastore.Txn{Volatile: t.Volatile, By: t.By, Ops: []datastore.Op{datastore.Put(projection.Staged, projection.SwitchKey, []byte(id))}}
-		last.Compares = append(t.Compares[:own:own], switchAt(0), datastore.Compare{Namespace: projection.Staged, Key: id, Revision: head})
+		last := datastore.Txn{
+			Volatile: t.Volatile,
+			By:       t.By,
+			Ops: []datastore.Op{datastore.Put(
+				projection.Staged,
+				projection.SwitchKey,
+				[]byte(id),
+			)},
+		}
+		last.Compares = append(
+			t.Compares[:own:own],
+			switchAt(0),
+			datastore.Compare{
+				Namespace: projection.Staged,
+				Key:       id,
+				Revision:  head,
+			},
+		)
 		rev, err := s.Store.Commit(ctx, last)
 		var lost *datastore.ConflictError
 		switch {
 		case !errors.As(err, &lost) || lost.Index < own:
 			return rev, err
 		case lost.Index > own:
-			return 0, fault.Wrap(fault.Unavailable, err, "the change was not made: writing its parts took longer than %s", abandoned)
+			return 0, fault.Wrap(
+				fault.Unavailable,
+				err,
+				"the change was not made: writing its parts took longer than %s",
+				abandoned,
+			)
 		}
 		if _, err := s.Store.Barrier(ctx); err != nil {
 			return 0, err
@@ -267,6 +329,10 @@ func (s *Store) removeParts(ctx context.Context, id string) {
 	_, err := s.Store.Commit(ctx, datastore.Txn{Ops: []datastore.Op{
 		datastore.Delete(projection.Staged, id), datastore.DeletePrefix(projection.Staged, id+"/")}})
 	if err != nil && !errors.Is(err, datastore.ErrClosed) {
-		s.log.Warn("the parts of a large change that was not made stay in the datastore for now", "error", err)
+		s.log.Warn(
+			"the parts of a large change that was not made stay in the datastore for now",
+			"error",
+			err,
+		)
 	}
 }

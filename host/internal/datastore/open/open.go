@@ -24,13 +24,25 @@ import (
 // Store opens the store of a home. With etcd every controller of the cluster
 // needs the key of package encrypt, or it cannot open what the others sealed. back is
 // called when a cluster lost what it had acknowledged; nil = nobody is notified.
-func Store(ctx context.Context, dir home.Dir, c home.Datastore, log *slog.Logger, back func(datastore.Back)) (datastore.Store, error) {
+func Store(
+	ctx context.Context,
+	dir home.Dir,
+	c home.Datastore,
+	log *slog.Logger,
+	back func(datastore.Back),
+) (datastore.Store, error) {
 	return openEngine(ctx, place{dir, c, 0, log, back})
 }
 
 // Empty opens a store that has no data yet, for a snapshot to be restored into. Its
 // revisions go on after first, that of the snapshot.
-func Empty(ctx context.Context, dir home.Dir, c home.Datastore, first datastore.Revision, log *slog.Logger) (datastore.Store, error) {
+func Empty(
+	ctx context.Context,
+	dir home.Dir,
+	c home.Datastore,
+	first datastore.Revision,
+	log *slog.Logger,
+) (datastore.Store, error) {
 	s, err := openEngine(ctx, place{dir, c, first, log, nil})
 	if err != nil {
 		return nil, err
@@ -65,12 +77,19 @@ type place struct {
 	back     func(datastore.Back)
 }
 
-var engines = map[string]engine{"badger": {openBadger, badger.Check}, "etcd": {openEtcd, nil}}
+var engines = map[string]engine{
+	"badger": {openBadger, badger.Check},
+	"etcd":   {openEtcd, nil},
+}
 
 func openEngine(ctx context.Context, p place) (datastore.Store, error) {
 	e, ok := engines[p.settings.Engine]
 	if !ok {
-		return nil, fmt.Errorf("datastore.engine: %q is not one of %v", p.settings.Engine, slices.Sorted(maps.Keys(engines)))
+		return nil, fmt.Errorf(
+			"datastore.engine: %q is not one of %v",
+			p.settings.Engine,
+			slices.Sorted(maps.Keys(engines)),
+		)
 	}
 	s, err := e.open(ctx, p)
 	if err != nil {
@@ -80,7 +99,12 @@ func openEngine(ctx context.Context, p place) (datastore.Store, error) {
 }
 
 func openBadger(_ context.Context, p place) (datastore.Store, error) {
-	return badger.Open(badger.Options{Dir: p.dir.Store(), History: p.settings.History, First: p.first, Log: p.log})
+	return badger.Open(badger.Options{
+		Dir:     p.dir.Store(),
+		History: p.settings.History,
+		First:   p.first,
+		Log:     p.log,
+	})
 }
 
 func openEtcd(ctx context.Context, p place) (datastore.Store, error) {
@@ -89,8 +113,18 @@ func openEtcd(ctx context.Context, p place) (datastore.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return etcd.Open(ctx, etcd.Options{Endpoints: c.Endpoints, Prefix: c.Prefix, Timeout: c.Timeout, Username: c.Username,
-		Password: c.Password, TLS: t, History: p.settings.History, First: p.first, Log: p.log, Back: p.back})
+	return etcd.Open(ctx, etcd.Options{
+		Endpoints: c.Endpoints,
+		Prefix:    c.Prefix,
+		Timeout:   c.Timeout,
+		Username:  c.Username,
+		Password:  c.Password,
+		TLS:       t,
+		History:   p.settings.History,
+		First:     p.first,
+		Log:       p.log,
+		Back:      p.back,
+	})
 }
 
 // Check looks for damage of a home's store and changes nothing; a store that a
@@ -126,7 +160,10 @@ func clientTLS(dir home.Dir, c home.Etcd) (*tls.Config, error) {
 		}
 		t.RootCAs = x509.NewCertPool()
 		if !t.RootCAs.AppendCertsFromPEM(pem) {
-			return nil, fmt.Errorf("datastore.etcd.ca: %s contains no certificate in PEM form", dir.Path(c.CA))
+			return nil, fmt.Errorf(
+				"datastore.etcd.ca: %s contains no certificate in PEM form",
+				dir.Path(c.CA),
+			)
 		}
 	}
 	if c.Certificate != "" {

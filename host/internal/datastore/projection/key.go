@@ -21,13 +21,24 @@ func CheckKey(ns, key string, prefix bool) error {
 	case ns == "":
 		return fmt.Errorf("%w: the namespace is empty", datastore.ErrInvalid)
 	case len(ns) > MaxNamespace:
-		return fmt.Errorf("%w: the namespace has %d bytes, at most %d are allowed", datastore.ErrInvalid, len(ns), MaxNamespace)
+		return fmt.Errorf(
+			"%w: the namespace has %d bytes, at most %d are allowed",
+			datastore.ErrInvalid,
+			len(ns),
+			MaxNamespace,
+		)
 	case strings.IndexByte(ns, 0) >= 0:
 		return fmt.Errorf("%w: the namespace %q contains a zero byte", datastore.ErrInvalid, ns)
 	case key == "" && !prefix:
 		return fmt.Errorf("%w: empty key in namespace %q", datastore.ErrInvalid, ns)
 	case len(key) > MaxKey:
-		return fmt.Errorf("%w: a key in namespace %q has %d bytes, at most %d are allowed", datastore.ErrInvalid, ns, len(key), MaxKey)
+		return fmt.Errorf(
+			"%w: a key in namespace %q has %d bytes, at most %d are allowed",
+			datastore.ErrInvalid,
+			ns,
+			len(key),
+			MaxKey,
+		)
 	}
 	return nil
 }

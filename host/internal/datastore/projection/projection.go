@@ -35,7 +35,9 @@ func New(st *State) *Projection {
 func (p *Projection) State() *State { return p.now.Load() }
 
 // Revision is that of the newest state.
-func (p *Projection) Revision() datastore.Revision { return p.State().rev }
+func (p *Projection) Revision() datastore.Revision {
+	return p.State().rev
+}
 
 // Publish replaces the state and wakes who waits for it. A state that is not a successor
 // of the one before ends watches of older revisions with ErrCompacted.
@@ -126,7 +128,12 @@ func Together[T any](first T, more <-chan T, most int) []T {
 }
 
 // Watch is Store.Watch.
-func (p *Projection) Watch(ctx context.Context, after datastore.Revision, prefixes []datastore.Prefix, f func(datastore.Batch) error) error {
+func (p *Projection) Watch(
+	ctx context.Context,
+	after datastore.Revision,
+	prefixes []datastore.Prefix,
+	f func(datastore.Batch) error,
+) error {
 	for _, x := range prefixes {
 		if err := CheckKey(x.Namespace, x.Key, true); err != nil {
 			return err
@@ -160,7 +167,8 @@ func (p *Projection) Watch(ctx context.Context, after datastore.Revision, prefix
 			}
 			continue
 		}
-		if after = max(after, newest); delivered < after && p.Revision() == after { // what was left out is not watched here
+		if after = max(after, newest); delivered < after &&
+			p.Revision() == after { // what was left out is not watched here
 			delivered = after
 			if err := f(datastore.Batch{Revision: after}); err != nil {
 				return err

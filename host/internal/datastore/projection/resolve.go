@@ -11,7 +11,11 @@ import (
 // *ConflictError when a compare does not hold, else the net change of each key that it
 // touches, in the order of first touch. Deleting what does not exist is no change; a
 // batch without events needs no revision.
-func (st *State) Resolve(t datastore.Txn, rev datastore.Revision, at time.Time) (datastore.Batch, error) {
+func (st *State) Resolve(
+	t datastore.Txn,
+	rev datastore.Revision,
+	at time.Time,
+) (datastore.Batch, error) {
 	b := datastore.Batch{Revision: rev, By: t.By, At: at}
 	if err := CheckTxn(t); err != nil {
 		return b, err
@@ -31,7 +35,12 @@ func (st *State) Resolve(t datastore.Txn, rev datastore.Revision, at time.Time) 
 
 // Conflict is the error for a compare that met a key at a revision; it names the writer.
 func (st *State) Conflict(i int, ns, key string, have datastore.Revision) error {
-	e := &datastore.ConflictError{Index: i, Namespace: ns, Key: key, Revision: have}
+	e := &datastore.ConflictError{
+		Index:     i,
+		Namespace: ns,
+		Key:       key,
+		Revision:  have,
+	}
 	b, ok := st.Writer(ns, key)
 	if ok && (have == 0 || have == b.Revision) {
 		e.By, e.At = b.By, b.At
@@ -107,7 +116,11 @@ type net struct {
 }
 
 func (n *net) setEvent(ns, key string, value []byte, deleted bool) {
-	e := datastore.Event{Namespace: ns, Deleted: deleted, Entry: datastore.Entry{Key: key, Revision: n.rev}}
+	e := datastore.Event{
+		Namespace: ns,
+		Deleted:   deleted,
+		Entry:     datastore.Entry{Key: key, Revision: n.rev},
+	}
 	if !deleted {
 		e.Value = append([]byte{}, value...)
 	}

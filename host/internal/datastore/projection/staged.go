@@ -24,7 +24,9 @@ const Staged = "staged"
 const SwitchKey = "switch"
 
 // PartKey is the key of a part of a change.
-func PartKey(id string, part int) string { return fmt.Sprintf("%s/%06d", id, part) }
+func PartKey(id string, part int) string {
+	return fmt.Sprintf("%s/%06d", id, part)
+}
 
 // EncodePart writes operations as a part.
 func EncodePart(ops []datastore.Op) ([]byte, error) {
@@ -35,7 +37,9 @@ func EncodePart(ops []datastore.Op) ([]byte, error) {
 
 // switchOf returns the id of the change that events switch to.
 func switchOf(events []datastore.Event) (id string, ok bool) {
-	i := slices.IndexFunc(events, func(e datastore.Event) bool { return e.Namespace == Staged && e.Key == SwitchKey && !e.Deleted })
+	i := slices.IndexFunc(events, func(e datastore.Event) bool {
+		return e.Namespace == Staged && e.Key == SwitchKey && !e.Deleted
+	})
 	if i < 0 {
 		return "", false
 	}
@@ -140,7 +144,11 @@ func applyEventsToTree(t *iradix.Txn[*datastore.Entry], events []datastore.Event
 		if e.Deleted {
 			t.Delete(key)
 		} else {
-			t.Insert(key, &datastore.Entry{Key: e.Key, Value: e.Value, Revision: e.Revision})
+			t.Insert(key, &datastore.Entry{
+				Key:      e.Key,
+				Value:    e.Value,
+				Revision: e.Revision,
+			})
 		}
 	}
 }
@@ -170,7 +178,11 @@ func (st *State) Unwritten() iter.Seq[Unwritten] {
 		it := st.change.unwritten.Root().Iterator()
 		for k, old, ok := it.Next(); ok; k, old, ok = it.Next() {
 			ns, key := Split(string(k))
-			u := Unwritten{Namespace: ns, Key: key, Deleted: true}
+			u := Unwritten{
+				Namespace: ns,
+				Key:       key,
+				Deleted:   true,
+			}
 			if old != nil {
 				u.Stored = old.Revision
 			}
@@ -200,6 +212,10 @@ func (st *State) Meets(t datastore.Txn) bool {
 		_, _, ok := it.Next()
 		return ok
 	}
-	return slices.ContainsFunc(t.Compares, func(c datastore.Compare) bool { return meets(c.Namespace, c.Key, c.Prefix) }) ||
-		slices.ContainsFunc(t.Ops, func(o datastore.Op) bool { return meets(o.Namespace, o.Key, o.DeletePrefix) })
+	return slices.ContainsFunc(t.Compares, func(c datastore.Compare) bool {
+		return meets(c.Namespace, c.Key, c.Prefix)
+	}) ||
+		slices.ContainsFunc(t.Ops, func(o datastore.Op) bool {
+			return meets(o.Namespace, o.Key, o.DeletePrefix)
+		})
 }

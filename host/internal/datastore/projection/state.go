@@ -38,7 +38,11 @@ func Empty(history int) *State {
 	if history <= 0 {
 		history = DefaultHistory
 	}
-	return &State{tree: iradix.New[*datastore.Entry](), history: history, change: noChange()}
+	return &State{
+		tree:    iradix.New[*datastore.Entry](),
+		history: history,
+		change:  noChange(),
+	}
 }
 
 // Apply returns the state after b, which has a later revision. A staged change that b
@@ -47,7 +51,14 @@ func (st *State) Apply(b datastore.Batch) *State {
 	b, change := st.completeStaged(b)
 	t := st.tree.Txn()
 	applyEventsToTree(t, b.Events)
-	next := &State{rev: b.Revision, tree: t.Commit(), history: st.history, first: st.first, logSize: st.logSize, change: change}
+	next := &State{
+		rev:     b.Revision,
+		tree:    t.Commit(),
+		history: st.history,
+		first:   st.first,
+		logSize: st.logSize,
+		change:  change,
+	}
 	// Appending beyond the length that older states see does not disturb them.
 	next.log = st.log
 	next.keepBatch(b)
@@ -86,7 +97,9 @@ func (st *State) batchesSince(after datastore.Revision) ([]datastore.Batch, erro
 
 // batchIndex is the place of the first kept batch at or after a revision.
 func (st *State) batchIndex(rev datastore.Revision) int {
-	i, _ := slices.BinarySearchFunc(st.log, rev, func(b datastore.Batch, rev datastore.Revision) int { return cmp.Compare(b.Revision, rev) })
+	i, _ := slices.BinarySearchFunc(st.log, rev, func(b datastore.Batch, rev datastore.Revision) int {
+		return cmp.Compare(b.Revision, rev)
+	})
 	return i
 }
 
@@ -201,7 +214,11 @@ func (st *State) Writer(ns, key string) (b datastore.Batch, ok bool) {
 
 // filterBatch keeps the events under the prefixes; ok is false if no event is under them.
 func filterBatch(b datastore.Batch, prefixes []datastore.Prefix) (out datastore.Batch, ok bool) {
-	out = datastore.Batch{Revision: b.Revision, By: b.By, At: b.At}
+	out = datastore.Batch{
+		Revision: b.Revision,
+		By:       b.By,
+		At:       b.At,
+	}
 	for _, e := range b.Events {
 		for _, p := range prefixes {
 			if e.Namespace == p.Namespace && strings.HasPrefix(e.Key, p.Key) {
@@ -226,7 +243,9 @@ func NewLoader(history int) *Loader {
 }
 
 // Put adds an entry; the loader keeps the value.
-func (l *Loader) Put(ns string, e datastore.Entry) { l.txn.Insert([]byte(Join(ns, e.Key)), &e) }
+func (l *Loader) Put(ns string, e datastore.Entry) {
+	l.txn.Insert([]byte(Join(ns, e.Key)), &e)
+}
 
 // Log adds a transaction that is kept for watches, in the order of revisions. One that
 // switches to a staged change is not kept, nor is what was before it: the change may be

@@ -29,7 +29,10 @@ func (b bareBadger) putKey(key string) error {
 type bareEtcd struct{ client *clientv3.Client }
 
 func newBareEtcd(endpoint string) (bareEtcd, error) {
-	c, err := clientv3.New(clientv3.Config{Endpoints: []string{endpoint}, DialTimeout: 5 * time.Second})
+	c, err := clientv3.New(clientv3.Config{
+		Endpoints:   []string{endpoint},
+		DialTimeout: 5 * time.Second,
+	})
 	return bareEtcd{c}, err
 }
 

@@ -11,7 +11,13 @@ import (
 )
 
 // compareWrites compares acknowledged writes of one key with those of the bare library.
-func (o options) compareWrites(ctx context.Context, name string, s datastore.Store, peer string, bare func(key string) error) error {
+func (o options) compareWrites(
+	ctx context.Context,
+	name string,
+	s datastore.Store,
+	peer string,
+	bare func(key string) error,
+) error {
 	for _, n := range []int{1, 32} {
 		ours, theirs, err := o.compareSides(ctx, n,
 			func(i int64) error { return putValue(ctx, s, i) },
@@ -19,13 +25,24 @@ func (o options) compareWrites(ctx context.Context, name string, s datastore.Sto
 		if err != nil {
 			return err
 		}
-		fmt.Printf("%s, writes on the disk, %d writers: %.0f/s, %s %.0f/s, ratio %.2f\n", name, n, ours, peer, theirs, ours/theirs)
+		fmt.Printf(
+			"%s, writes on the disk, %d writers: %.0f/s, %s %.0f/s, ratio %.2f\n",
+			name,
+			n,
+			ours,
+			peer,
+			theirs,
+			ours/theirs,
+		)
 	}
 	return nil
 }
 
 func putValue(ctx context.Context, s datastore.Store, i int64) error {
-	_, err := s.Commit(ctx, datastore.Txn{Ops: []datastore.Op{datastore.Put("config-tree", benchKey(i), value)}})
+	_, err := s.Commit(
+		ctx,
+		datastore.Txn{Ops: []datastore.Op{datastore.Put("config-tree", benchKey(i), value)}},
+	)
 	return err
 }
 
@@ -40,21 +57,38 @@ func (o options) compareAges(ctx context.Context, name string, fresh, aged datas
 		}
 	}
 	begun := time.Now()
-	err := rig.Each(o.earlier, 32, func(i int) error { return putValue(ctx, aged, int64(i)) })
+	err := rig.Each(o.earlier, 32, func(i int) error {
+		return putValue(ctx, aged, int64(i))
+	})
 	if err != nil {
 		return err
 	}
-	fmt.Printf("%s, after %d writes of the same %d keys (made at %.0f/s):\n", name, o.earlier, keys, float64(o.earlier)/time.Since(begun).Seconds())
+	fmt.Printf(
+		"%s, after %d writes of the same %d keys (made at %.0f/s):\n",
+		name,
+		o.earlier,
+		keys,
+		float64(o.earlier)/time.Since(begun).Seconds(),
+	)
 	for _, m := range []struct {
 		what    string
 		callers int
 		f       func(s datastore.Store, i int64) error
 	}{
-		{"PUT of a tree", 1, func(s datastore.Store, i int64) error { return putTree(ctx, s, i) }},
-		{"GET of a tree", 4, func(s datastore.Store, i int64) error { _, _, err := getTree(ctx, s, i); return err }},
-		{"write of a key", 32, func(s datastore.Store, i int64) error { return putValue(ctx, s, i) }},
+		{"PUT of a tree", 1, func(s datastore.Store, i int64) error {
+			return putTree(ctx, s, i)
+		}},
+		{"GET of a tree", 4, func(s datastore.Store, i int64) error {
+			_, _, err := getTree(ctx, s, i)
+			return err
+		}},
+		{"write of a key", 32, func(s datastore.Store, i int64) error {
+			return putValue(ctx, s, i)
+		}},
 	} {
-		a, f, err := o.compareSides(ctx, m.callers, func(i int64) error { return m.f(aged, i) }, func(i int64) error { return m.f(fresh, i) })
+		a, f, err := o.compareSides(ctx, m.callers, func(i int64) error {
+			return m.f(aged, i)
+		}, func(i int64) error { return m.f(fresh, i) })
 		if err != nil {
 			return err
 		}
@@ -66,12 +100,22 @@ func (o options) compareAges(ctx context.Context, name string, fresh, aged datas
 const documents = 20
 
 // getTree reads the documents of one of the trees, which share all but the last digits.
-func getTree(ctx context.Context, s datastore.Store, i int64) (prefix string, at datastore.Revision, err error) {
+func getTree(
+	ctx context.Context,
+	s datastore.Store,
+	i int64,
+) (prefix string, at datastore.Revision, err error) {
 	prefix = benchKey(i)[:len(benchKey(0))-2] // 100 documents begin with it
 	n := 0
 	err = s.View(ctx, func(sn datastore.Snapshot) error {
 		at = sn.Revision()
-		for _, err := range sn.Range("config-tree", datastore.RangeOptions{Prefix: prefix, Limit: documents}) {
+		for _, err := range sn.Range(
+			"config-tree",
+			datastore.RangeOptions{
+				Prefix: prefix,
+				Limit:  documents,
+			},
+		) {
 			if err != nil {
 				return err
 			}
@@ -90,7 +134,12 @@ func putTree(ctx context.Context, s datastore.Store, i int64) error {
 	if err != nil {
 		return err
 	}
-	t := datastore.Txn{Compares: []datastore.Compare{{Namespace: "config-tree", Key: prefix + "0", Revision: at, Prefix: true}}}
+	t := datastore.Txn{Compares: []datastore.Compare{{
+		Namespace: "config-tree",
+		Key:       prefix + "0",
+		Revision:  at,
+		Prefix:    true,
+	}}}
 	for d := range documents {
 		t.Ops = append(t.Ops, datastore.Put("config-tree", fmt.Sprintf("%s%02d", prefix, d), value))
 	}
@@ -99,7 +148,12 @@ func putTree(ctx context.Context, s datastore.Store, i int64) error {
 }
 
 // fanOut measures the time from the call of a commit until every watch has it.
-func (o options) fanOut(ctx context.Context, name string, s datastore.Store, watchers []datastore.Store) error {
+func (o options) fanOut(
+	ctx context.Context,
+	name string,
+	s datastore.Store,
+	watchers []datastore.Store,
+) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	got := make(chan datastore.Revision, len(watchers))
@@ -120,7 +174,10 @@ func (o options) fanOut(ctx context.Context, name string, s datastore.Store, wat
 	var took []time.Duration
 	for end := time.Now().Add(o.duration); time.Now().Before(end); {
 		begun := time.Now()
-		rev, err := s.Commit(ctx, datastore.Txn{Ops: []datastore.Op{datastore.Put("fan", "k", value)}})
+		rev, err := s.Commit(
+			ctx,
+			datastore.Txn{Ops: []datastore.Op{datastore.Put("fan", "k", value)}},
+		)
 		if err != nil {
 			return err
 		}

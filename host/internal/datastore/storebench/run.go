@@ -35,7 +35,12 @@ type options struct {
 func parseFlags() (o options) {
 	flag.DurationVar(&o.duration, "d", 4*time.Second, "length of one measurement")
 	flag.IntVar(&o.rounds, "rounds", 5, "measurements of each side, in turn; the median counts")
-	flag.IntVar(&o.earlier, "earlier", 100_000, "earlier writes of the same keys that a store has seen")
+	flag.IntVar(
+		&o.earlier,
+		"earlier",
+		100_000,
+		"earlier writes of the same keys that a store has seen",
+	)
 	flag.StringVar(&o.dir, "dir", os.TempDir(), "directory on the disk that is measured")
 	flag.StringVar(&o.only, "only", "", "badger or etcd; empty = both")
 	flag.Parse()
@@ -47,7 +52,14 @@ func (o options) runBenchmarks(ctx context.Context) (err error) {
 		return err
 	}
 	defer os.RemoveAll(o.dir)
-	fmt.Printf("%d CPUs, values of %d bytes, %d keys, median of %d rounds of %s, the sides in turn\n", runtime.NumCPU(), len(value), keys, o.rounds, o.duration)
+	fmt.Printf(
+		"%d CPUs, values of %d bytes, %d keys, median of %d rounds of %s, the sides in turn\n",
+		runtime.NumCPU(),
+		len(value),
+		keys,
+		o.rounds,
+		o.duration,
+	)
 	if o.only != "etcd" {
 		if err := o.runBadger(ctx); err != nil {
 			return fmt.Errorf("badger: %w", err)
@@ -78,7 +90,12 @@ func (o options) runBadger(ctx context.Context) error {
 	if err := o.compareWrites(ctx, "badger", ours, "bare library", bare.putKey); err != nil {
 		return err
 	}
-	if err := o.fanOut(ctx, "badger, 100 watches", ours, slices.Repeat([]datastore.Store{ours}, 100)); err != nil {
+	if err := o.fanOut(
+		ctx,
+		"badger, 100 watches",
+		ours,
+		slices.Repeat([]datastore.Store{ours}, 100),
+	); err != nil {
 		return err
 	}
 	if err := bare.Close(); err != nil {
@@ -108,7 +125,11 @@ func (o options) runBadger(ctx context.Context) error {
 	if aged, _, err = open("aged"); err != nil {
 		return err
 	}
-	fmt.Printf("  opened again in %s, with %d keys\n", time.Since(begun).Round(time.Millisecond), keys)
+	fmt.Printf(
+		"  opened again in %s, with %d keys\n",
+		time.Since(begun).Round(time.Millisecond),
+		keys,
+	)
 	return aged.Close()
 }
 
@@ -126,7 +147,10 @@ func (o options) runEtcd(ctx context.Context) error {
 		}
 	}()
 	open := func(endpoint string) (datastore.Store, error) {
-		s, err := etcd.Open(ctx, etcd.Options{Endpoints: []string{endpoint}, Prefix: "ctl/"})
+		s, err := etcd.Open(ctx, etcd.Options{
+			Endpoints: []string{endpoint},
+			Prefix:    "ctl/",
+		})
 		if err == nil {
 			stores = append(stores, s)
 		}
@@ -140,7 +164,10 @@ func (o options) runEtcd(ctx context.Context) error {
 		return err
 	}
 	defer bare.client.Close()
-	for what, f := range map[string]func(string) error{"bare put": bare.putKey, "bare conditional transaction": bare.putInTxn} {
+	for what, f := range map[string]func(string) error{
+		"bare put":                     bare.putKey,
+		"bare conditional transaction": bare.putInTxn,
+	} {
 		if err := o.compareWrites(ctx, "etcd, one member", stores[0], what, f); err != nil {
 			return err
 		}
@@ -193,27 +220,39 @@ const keys = 1000
 
 var value = []byte(strings.Repeat("v", 200))
 
-func benchKey(i int64) string { return fmt.Sprintf("/bench:tree/entry=%04d", i%keys) }
+func benchKey(i int64) string {
+	return fmt.Sprintf("/bench:tree/entry=%04d", i%keys)
+}
 
 // compareSides measures two sides in turn, each with n goroutines that call f again and again.
-func (o options) compareSides(ctx context.Context, n int, ours, peer func(i int64) error) (a, b float64, err error) {
+func (o options) compareSides(
+	ctx context.Context,
+	n int,
+	ours, peer func(i int64) error,
+) (a, b float64, err error) {
 	side := func(name string, f func(i int64) error) *rig.Side {
 		var i atomic.Int64
-		return &rig.Side{Name: name, Run: func(ctx context.Context, d time.Duration) (load.Result, error) {
-			return load.Do(ctx, n, d, func(ctx context.Context, _ int, done load.Done) error {
-				for ctx.Err() == nil {
-					began := time.Now()
-					if err := f(i.Add(1)); err != nil {
-						return err
+		return &rig.Side{
+			Name: name,
+			Run: func(ctx context.Context, d time.Duration) (load.Result, error) {
+				return load.Do(ctx, n, d, func(ctx context.Context, _ int, done load.Done) error {
+					for ctx.Err() == nil {
+						began := time.Now()
+						if err := f(i.Add(1)); err != nil {
+							return err
+						}
+						done(time.Since(began), true)
 					}
-					done(time.Since(began), true)
-				}
-				return nil
-			})
-		}}
+					return nil
+				})
+			},
+		}
 	}
 	mine, other := side("ours", ours), side("peer", peer)
-	if err := (rig.Comparison{Rounds: o.rounds, Duration: o.duration}).Run(ctx, mine, other); err != nil {
+	if err := (rig.Comparison{
+		Rounds:   o.rounds,
+		Duration: o.duration,
+	}).Run(ctx, mine, other); err != nil {
 		return 0, 0, err
 	}
 	m, _ := mine.Median()

@@ -27,7 +27,10 @@ var _ datastore.Store = (*Store)(nil)
 
 // New makes an empty store.
 func New(o Options) *Store {
-	return &Store{keys: o.Keys, Projection: projection.New(projection.Empty(o.History))}
+	return &Store{
+		keys:       o.Keys,
+		Projection: projection.New(projection.Empty(o.History)),
+	}
 }
 
 // Commit applies a transaction.

@@ -46,7 +46,12 @@ func Parse(name string, text []byte, root string) (*File, error) {
 	if len(text) > MaxSize {
 		return nil, fmt.Errorf("%s: %d bytes, at most %d are allowed", name, len(text), MaxSize)
 	}
-	f := &File{Name: name, root: root, text: text, inside: map[string]int{}}
+	f := &File{
+		Name:   name,
+		root:   root,
+		text:   text,
+		inside: map[string]int{},
+	}
 	type open struct {
 		path     string // below the root
 		start    int
@@ -70,10 +75,21 @@ func Parse(name string, text []byte, root string) (*File, error) {
 		switch t := tok.(type) {
 		case xml.StartElement:
 			if len(stack) == 0 && (seen || t.Name.Local != root) {
-				return nil, fmt.Errorf("%s:%d: the root element is <%s>, want one <%s>", name, line, t.Name.Local, root)
+				return nil, fmt.Errorf(
+					"%s:%d: the root element is <%s>, want one <%s>",
+					name,
+					line,
+					t.Name.Local,
+					root,
+				)
 			}
 			if len(stack) >= maxDepth {
-				return nil, fmt.Errorf("%s:%d: elements are nested deeper than %d", name, line, maxDepth)
+				return nil, fmt.Errorf(
+					"%s:%d: elements are nested deeper than %d",
+					name,
+					line,
+					maxDepth,
+				)
 			}
 			seen = true
 			path := ""
@@ -82,7 +98,11 @@ func Parse(name string, text []byte, root string) (*File, error) {
 				parent.children = true
 				path = strings.TrimPrefix(parent.path+"/"+t.Name.Local, "/")
 			}
-			stack = append(stack, &open{path: path, start: before, line: line})
+			stack = append(stack, &open{
+				path:  path,
+				start: before,
+				line:  line,
+			})
 		case xml.CharData:
 			if len(stack) > 0 {
 				stack[len(stack)-1].text.Write(t)
@@ -94,12 +114,18 @@ func Parse(name string, text []byte, root string) (*File, error) {
 				f.inside[o.path] = before // not for <a/>, which has no end tag
 			}
 			if !o.children && len(stack) > 0 {
-				f.Leaves = append(f.Leaves, Leaf{o.path, strings.TrimSpace(o.text.String()), o.line, o.start, int(d.InputOffset())})
+				f.Leaves = append(
+					f.Leaves,
+					Leaf{o.path, strings.TrimSpace(o.text.String()), o.line, o.start, int(d.InputOffset())},
+				)
 			}
 		}
 	}
 	if !seen {
-		return nil, fmt.Errorf("%s: the file is empty; remove it to use the defaults, or restore it", name)
+		return nil, fmt.Errorf(
+			"%s: the file is empty; remove it to use the defaults, or restore it",
+			name,
+		)
 	}
 	return f, nil
 }
@@ -114,10 +140,22 @@ func (f *File) Fields(fields map[string]func(text string) error, ignore func(Lea
 		}
 		set, ok := fields[l.Path]
 		if !ok {
-			return fmt.Errorf("%s:%d: <%s>: no such element%s", f.Name, l.Line, l.Path, nearest.Hint(l.Path, slices.Sorted(maps.Keys(fields))))
+			return fmt.Errorf(
+				"%s:%d: <%s>: no such element%s",
+				f.Name,
+				l.Line,
+				l.Path,
+				nearest.Hint(l.Path, slices.Sorted(maps.Keys(fields))),
+			)
 		}
 		if first, twice := seen[l.Path]; twice {
-			return fmt.Errorf("%s:%d: <%s> is set twice, first in line %d", f.Name, l.Line, l.Path, first)
+			return fmt.Errorf(
+				"%s:%d: <%s> is set twice, first in line %d",
+				f.Name,
+				l.Line,
+				l.Path,
+				first,
+			)
 		}
 		seen[l.Path] = l.Line
 		if l.Text == "" {
@@ -200,7 +238,11 @@ func (f *File) Set(path, value string) ([]byte, error) {
 		at, ok = f.inside[dir]
 	}
 	if !ok {
-		return nil, fmt.Errorf("%s: the element <%s> is missing; add it as an empty element", f.Name, path)
+		return nil, fmt.Errorf(
+			"%s: the element <%s> is missing; add it as an empty element",
+			f.Name,
+			path,
+		)
 	}
 	return spliceBytes(f.text, at, at, element), nil
 }

@@ -25,7 +25,9 @@ func newCBC(key, mac []byte) (cipher.AEAD, error) {
 
 func (c *cbcMAC) NonceSize() int { return aes.BlockSize }
 
-func (c *cbcMAC) Overhead() int { return aes.BlockSize + macSize }
+func (c *cbcMAC) Overhead() int {
+	return aes.BlockSize + macSize
+}
 
 func (c *cbcMAC) computeTag(nonce, text, aad []byte) []byte {
 	h := hmac.New(sha256.New, c.mac)
@@ -61,7 +63,9 @@ func openCBC(block cipher.Block, iv, text []byte) ([]byte, error) {
 	plain := make([]byte, len(text))
 	cipher.NewCBCDecrypter(block, iv).CryptBlocks(plain, text)
 	pad := int(plain[len(plain)-1])
-	if pad == 0 || pad > aes.BlockSize || !bytes.HasSuffix(plain, bytes.Repeat([]byte{byte(pad)}, pad)) {
+	if pad == 0 ||
+		pad > aes.BlockSize ||
+		!bytes.HasSuffix(plain, bytes.Repeat([]byte{byte(pad)}, pad)) {
 		return nil, ErrForged
 	}
 	return plain[:len(plain)-pad], nil

@@ -14,18 +14,39 @@ import (
 // Commands returns the three commands of the encryption service.
 func (s *Service) Commands() []commands.Command {
 	return []commands.Command{
-		{Name: "aaa:rotate-key", Summary: "replace the key of the encryption service and seal everything again", Run: s.rotateKey,
+		{
+			Name:    "aaa:rotate-key",
+			Summary: "replace the key of the encryption service and seal everything again",
+			Run:     s.rotateKey,
 			Help: "Makes a new key and salt at random, writes them to aaa-encrypt-service-config.xml and seals all secrets of the datastore and of " +
 				"the settings files again. Interrupted, it goes on at the next start. Earlier keys still open; -forget ends those that nothing " +
 				"needs any more, and makes no new one. Back the file up afterwards.",
 			Options: []commands.Option{
-				{Name: "forget", Type: commands.Bool, Help: "make no new key; seal what is left again and end the earlier keys"},
-				{Name: "resume", Type: commands.Bool, Help: "make no new key; seal what is left again"},
-			}},
-		{Name: "aaa:encryption-info", Summary: "show which key of the encryption service is in use", Safe: true, Run: s.encryptionInfo,
-			Help: "Shows the id of the key, which reveals nothing about the key itself, its parameters, and the earlier keys that still open."},
-		{Name: "aaa:seal-secret", Summary: "seal a password for a settings file", Run: s.sealSecret,
-			Help: "Asks for a secret and prints the text that may stand for it in etc/sec.ini, as a setting of a realm that a plugin serves, in etc/PLUGIN.yaml, and as a community or password in the switch list."},
+				{
+					Name: "forget",
+					Type: commands.Bool,
+					Help: "make no new key; seal what is left again and end the earlier keys",
+				},
+				{
+					Name: "resume",
+					Type: commands.Bool,
+					Help: "make no new key; seal what is left again",
+				},
+			},
+		},
+		{
+			Name:    "aaa:encryption-info",
+			Summary: "show which key of the encryption service is in use",
+			Safe:    true,
+			Run:     s.encryptionInfo,
+			Help:    "Shows the id of the key, which reveals nothing about the key itself, its parameters, and the earlier keys that still open.",
+		},
+		{
+			Name:    "aaa:seal-secret",
+			Summary: "seal a password for a settings file",
+			Run:     s.sealSecret,
+			Help:    "Asks for a secret and prints the text that may stand for it in etc/sec.ini, as a setting of a realm that a plugin serves, in etc/PLUGIN.yaml, and as a community or password in the switch list.",
+		},
 	}
 }
 
@@ -52,7 +73,12 @@ func (s *Service) rotateKey(ctx context.Context, in *commands.Invocation) error 
 		var b strings.Builder
 		fmt.Fprintf(&b, "%d secrets sealed again\n", out.Renewed)
 		for _, id := range slices.Sorted(maps.Keys(out.Left)) {
-			fmt.Fprintf(&b, "%d secrets still need the earlier key %s: start the plugins that keep them, then aaa:rotate-key -resume\n", out.Left[id], id)
+			fmt.Fprintf(
+				&b,
+				"%d secrets still need the earlier key %s: start the plugins that keep them, then aaa:rotate-key -resume\n",
+				out.Left[id],
+				id,
+			)
 		}
 		for _, id := range out.Dropped {
 			fmt.Fprintf(&b, "ended: key %s\n", id)
@@ -88,5 +114,7 @@ func (s *Service) sealSecret(ctx context.Context, in *commands.Invocation) error
 	if err != nil {
 		return err
 	}
-	return in.Emit(map[string]string{"sealed": text}, func() string { return text + "\n" })
+	return in.Emit(map[string]string{"sealed": text}, func() string {
+		return text + "\n"
+	})
 }

@@ -74,7 +74,11 @@ func readConfigFile(path string) (Config, *xmlfile.File, error) {
 	}
 	c, f, err := parseConfig(path, text)
 	if err == nil && c.Key != "" && info.Mode().Perm()&0o077 != 0 {
-		err = fmt.Errorf("%s has mode %04o, others may have read the key in it; set it to 0600 if you trust them", path, info.Mode().Perm())
+		err = fmt.Errorf(
+			"%s has mode %04o, others may have read the key in it; set it to 0600 if you trust them",
+			path,
+			info.Mode().Perm(),
+		)
 	}
 	return c, f, err
 }
@@ -84,14 +88,20 @@ func parseConfig(path string, text []byte) (Config, *xmlfile.File, error) {
 	if err != nil {
 		return Config{}, nil, err
 	}
-	c := Config{Params: Documented(), KeyCharacters: keyCharacters}
+	c := Config{
+		Params:        Documented(),
+		KeyCharacters: keyCharacters,
+	}
 	err = f.Fields(map[string]func(string) error{
-		keyPath: xmlfile.Text(&c.Key, 256), saltPath: saltSetter(&c.Salt),
-		"encrypt-method": xmlfile.Text(&c.Method, 256), "encrypt-type": xmlfile.Text(&c.Type, 256),
+		keyPath:                   xmlfile.Text(&c.Key, 256),
+		saltPath:                  saltSetter(&c.Salt),
+		"encrypt-method":          xmlfile.Text(&c.Method, 256),
+		"encrypt-type":            xmlfile.Text(&c.Type, 256),
 		"encrypt-iteration-count": xmlfile.Number(&c.Iterations, MinIterations, MaxIterations),
-		"encrypt-key-length":      xmlfile.Number(&c.Length, 128, 256), "cipher-transforms": xmlfile.Text(&c.Transform, 256),
-		"password-length": xmlfile.Number(&c.KeyCharacters, 12, 256),
-		"auth-tag-length": xmlfile.Number(new(int), 128, 128),
+		"encrypt-key-length":      xmlfile.Number(&c.Length, 128, 256),
+		"cipher-transforms":       xmlfile.Text(&c.Transform, 256),
+		"password-length":         xmlfile.Number(&c.KeyCharacters, 12, 256),
+		"auth-tag-length":         xmlfile.Number(new(int), 128, 128),
 	}, nil)
 	if err != nil {
 		return c, nil, err
@@ -134,15 +144,39 @@ func (c *Config) generateMissing() bool {
 // writeFile puts key, salt and parameters into the file; comments and all else stay.
 func (c Config) writeFile(dir home.Dir) error {
 	return changeElements(dir, func(old Config) []xmlfile.Change {
-		return append(c.paramChanges(old), xmlfile.Change{Path: keyPath, Value: c.Key}, xmlfile.Change{Path: saltPath, Value: c.Salt})
+		return append(
+			c.paramChanges(old),
+			xmlfile.Change{Path: keyPath, Value: c.Key},
+			xmlfile.Change{Path: saltPath, Value: c.Salt},
+		)
 	})
 }
 
 // paramChanges are the elements of the parameters, with what they were.
 func (c Config) paramChanges(old Config) []xmlfile.Change {
 	return []xmlfile.Change{
-		{Path: "encrypt-method", Old: old.Method, Value: c.Method}, {Path: "encrypt-type", Old: old.Type, Value: c.Type}, {Path: "cipher-transforms", Old: old.Transform, Value: c.Transform},
-		{Path: "encrypt-iteration-count", Old: xmlfile.Decimal(old.Iterations), Value: xmlfile.Decimal(c.Iterations)}, {Path: "encrypt-key-length", Old: xmlfile.Decimal(old.Length), Value: xmlfile.Decimal(c.Length)},
+		{
+			Path:  "encrypt-method",
+			Old:   old.Method,
+			Value: c.Method,
+		}, {
+			Path:  "encrypt-type",
+			Old:   old.Type,
+			Value: c.Type,
+		}, {
+			Path:  "cipher-transforms",
+			Old:   old.Transform,
+			Value: c.Transform,
+		},
+		{
+			Path:  "encrypt-iteration-count",
+			Old:   xmlfile.Decimal(old.Iterations),
+			Value: xmlfile.Decimal(c.Iterations),
+		}, {
+			Path:  "encrypt-key-length",
+			Old:   xmlfile.Decimal(old.Length),
+			Value: xmlfile.Decimal(c.Length),
+		},
 	}
 }
 
@@ -207,7 +241,10 @@ func (s *Service) Data() (json.RawMessage, error) {
 // Invalid, and nothing has changed, when key or salt are others or something is wrong.
 func (s *Service) SetData(doc json.RawMessage) error {
 	if doc == nil {
-		return fault.New(fault.Unsupported, "the settings of the encryption service can be changed, but not deleted")
+		return fault.New(
+			fault.Unsupported,
+			"the settings of the encryption service can be changed, but not deleted",
+		)
 	}
 	var d data
 	if err := json.Unmarshal(doc, &d); err != nil {
@@ -215,7 +252,10 @@ func (s *Service) SetData(doc json.RawMessage) error {
 	}
 	for _, secret := range []string{d.Key, d.Salt} {
 		if secret != "" && secret != Masked {
-			return fault.New(fault.Invalid, "only the command aaa:rotate-key replaces key and salt; leave them out")
+			return fault.New(
+				fault.Invalid,
+				"only the command aaa:rotate-key replaces key and salt; leave them out",
+			)
 		}
 	}
 	s.mu.Lock()

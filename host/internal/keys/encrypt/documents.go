@@ -18,7 +18,9 @@ type Schema func(key string, doc []byte) (secret, known bool)
 
 // UseSchema says by what documents with secrets are known from then on. Before, and where the schema does not know, the
 // names of members are what there is.
-func (s *Service) UseSchema(schema Schema) { s.schema.Store(&schema) }
+func (s *Service) UseSchema(schema Schema) {
+	s.schema.Store(&schema)
+}
 
 // secret reports whether a document has a member that is kept sealed.
 func (s *Service) secret(key string, doc []byte) bool {
@@ -33,11 +35,15 @@ func (s *Service) secret(key string, doc []byte) bool {
 	return yang.TextLooksSecret(doc)
 }
 
-func documentPurpose(ns, key string) []byte { return []byte(ns + "\x00" + key) }
+func documentPurpose(ns, key string) []byte {
+	return []byte(ns + "\x00" + key)
+}
 
 // Documents returns the store with the configuration documents that hold secrets
 // sealed in it. Whoever uses it sees them open.
-func (s *Service) Documents() datastore.Store { return &documents{s.o.Store, s} }
+func (s *Service) Documents() datastore.Store {
+	return &documents{s.o.Store, s}
+}
 
 type documents struct {
 	datastore.Store
@@ -47,7 +53,10 @@ type documents struct {
 func (d *documents) Commit(ctx context.Context, t datastore.Txn) (datastore.Revision, error) {
 	copied := false
 	for i, o := range t.Ops {
-		if o.Namespace != d.s.o.Documents || o.Delete || o.DeletePrefix || !d.s.secret(o.Key, o.Value) {
+		if o.Namespace != d.s.o.Documents ||
+			o.Delete ||
+			o.DeletePrefix ||
+			!d.s.secret(o.Key, o.Value) {
 			continue
 		}
 		sealed, err := d.s.Seal(o.Value, documentPurpose(o.Namespace, o.Key))
@@ -66,14 +75,21 @@ func (d *documents) Commit(ctx context.Context, t datastore.Txn) (datastore.Revi
 }
 
 func (d *documents) View(ctx context.Context, f func(datastore.Snapshot) error) error {
-	return d.Store.View(ctx, func(sn datastore.Snapshot) error { return f(opened{sn, d}) })
+	return d.Store.View(ctx, func(sn datastore.Snapshot) error {
+		return f(opened{sn, d})
+	})
 }
 
 func (d *documents) Local(f func(datastore.Snapshot) error) (time.Duration, error) {
 	return d.Store.Local(func(sn datastore.Snapshot) error { return f(opened{sn, d}) })
 }
 
-func (d *documents) Watch(ctx context.Context, after datastore.Revision, prefixes []datastore.Prefix, f func(datastore.Batch) error) error {
+func (d *documents) Watch(
+	ctx context.Context,
+	after datastore.Revision,
+	prefixes []datastore.Prefix,
+	f func(datastore.Batch) error,
+) error {
 	return d.Store.Watch(ctx, after, prefixes, func(b datastore.Batch) error {
 		b.Events = slices.Clone(b.Events) // others watch, too
 		for i, e := range b.Events {

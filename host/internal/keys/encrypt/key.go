@@ -41,7 +41,9 @@ var (
 
 type keyID [idSize]byte
 
-func (id keyID) String() string { return hex.EncodeToString(id[:]) }
+func (id keyID) String() string {
+	return hex.EncodeToString(id[:])
+}
 
 // Key seals and opens. It never changes.
 type Key struct {
@@ -84,7 +86,8 @@ func Derive(p Params, password, salt string) (*Key, error) {
 	// Without letters that the two alphabets of base64 write differently: texts begin alike in both.
 	for i := 0; ; i++ {
 		copy(k.id[:], part(fmt.Sprintf("%s id %d", strings.ToLower(p.Transform[:7]), i), idSize))
-		if err != nil || !hasSpecialChar(base64.StdEncoding.AppendEncode(nil, append([]byte{version}, k.id[:]...))) {
+		if err != nil ||
+			!hasSpecialChar(base64.StdEncoding.AppendEncode(nil, append([]byte{version}, k.id[:]...))) {
 			return k, err
 		}
 	}
@@ -148,7 +151,9 @@ func splitSealed(sealed []byte) (purpose, head, rest []byte) {
 }
 
 // Sealed reports whether b could be a text that a key made, judging by its first byte.
-func Sealed(b []byte) bool { return len(b) > nameSize && b[0] == version }
+func Sealed(b []byte) bool {
+	return len(b) > nameSize && b[0] == version
+}
 
 // opener opens a text of the old system; an error means that it is not such a text.
 type opener func(text []byte) ([]byte, error)
@@ -172,7 +177,9 @@ func oldOpeners(raw, salt []byte, cbc bool) []opener {
 		})
 	}
 	if cbc {
-		out = append(out, func(text []byte) ([]byte, error) { return openCBC(block, salt, text) })
+		out = append(out, func(text []byte) ([]byte, error) {
+			return openCBC(block, salt, text)
+		})
 	}
 	return out
 }

@@ -21,7 +21,13 @@ type Params struct {
 
 // Documented are the parameters where the settings are silent.
 func Documented() Params {
-	return Params{Method: "PBKDF2WithHmacSHA1", Type: "AES", Iterations: 32768, Length: 128, Transform: cbcTransform}
+	return Params{
+		Method:     "PBKDF2WithHmacSHA1",
+		Type:       "AES",
+		Iterations: 32768,
+		Length:     128,
+		Transform:  cbcTransform,
+	}
 }
 
 const (
@@ -72,11 +78,20 @@ func (p Params) isCBC() bool {
 func (p Params) Check() error {
 	switch {
 	case p.hashFunc() == nil:
-		return fmt.Errorf("<encrypt-method> %q: possible are %s", p.Method, strings.Join(Methods(), ", "))
+		return fmt.Errorf(
+			"<encrypt-method> %q: possible are %s",
+			p.Method,
+			strings.Join(Methods(), ", "),
+		)
 	case !strings.EqualFold(p.Type, "AES"):
 		return fmt.Errorf("<encrypt-type> %q: only AES is possible", p.Type)
 	case p.Iterations < MinIterations || p.Iterations > MaxIterations:
-		return fmt.Errorf("<encrypt-iteration-count> %d: a number from %d to %d", p.Iterations, MinIterations, MaxIterations)
+		return fmt.Errorf(
+			"<encrypt-iteration-count> %d: a number from %d to %d",
+			p.Iterations,
+			MinIterations,
+			MaxIterations,
+		)
 	case p.Length != 128 && p.Length != 192 && p.Length != 256:
 		return fmt.Errorf("<encrypt-key-length> %d: an AES key has 128, 192 or 256 bits", p.Length)
 	case !p.isCBC() && !strings.EqualFold(p.Transform, gcmTransform):

@@ -31,7 +31,10 @@ func (s *Service) Pass(ctx context.Context) (found Found, err error) {
 			return found, err
 		}
 	}
-	if err := s.renewFiles(&found); err != nil || len(found.Left) > 0 || began == nil || !began.Pending {
+	if err := s.renewFiles(&found); err != nil ||
+		len(found.Left) > 0 ||
+		began == nil ||
+		!began.Pending {
 		return found, err
 	}
 	s.mu.Lock()
@@ -88,7 +91,14 @@ func (s *Service) passStore(ctx context.Context, found *Found) (overtaken bool, 
 						return err
 					}
 				}
-				t.Compares = append(t.Compares, datastore.Compare{Namespace: ns, Key: e.Key, Revision: e.Revision})
+				t.Compares = append(
+					t.Compares,
+					datastore.Compare{
+						Namespace: ns,
+						Key:       e.Key,
+						Revision:  e.Revision,
+					},
+				)
 				t.Ops = append(t.Ops, datastore.Put(ns, e.Key, value))
 				size, renewed = size+len(value), renewed+n
 			}
@@ -116,7 +126,11 @@ func (s *Service) ensureKeyInFile() error {
 		return err
 	}
 	if err := current.writeFile(s.o.Dir); err != nil {
-		return fmt.Errorf("the current key is not in %s and cannot be written: %w", ConfigFile(s.o.Dir), err)
+		return fmt.Errorf(
+			"the current key is not in %s and cannot be written: %w",
+			ConfigFile(s.o.Dir),
+			err,
+		)
 	}
 	return nil
 }

@@ -91,7 +91,13 @@ var errOvertaken = errors.New("another controller replaced the key at the same t
 // storeKeys writes the record of the keys, the current one first, if it still is as it was; was nil = there is none.
 func (s *Service) storeKeys(ctx context.Context, was *record, keys []held, pending bool) error {
 	current := keys[0]
-	next := record{ID: current.key.ID(), Params: current.Params, Salt: current.Salt, Pending: pending, Keys: map[string][]byte{}}
+	next := record{
+		ID:      current.key.ID(),
+		Params:  current.Params,
+		Salt:    current.Salt,
+		Pending: pending,
+		Keys:    map[string][]byte{},
+	}
 	var settings []Config
 	for _, h := range keys {
 		settings = append(settings, h.Config)
@@ -113,11 +119,20 @@ func (s *Service) storeKeys(ctx context.Context, was *record, keys []held, pendi
 	if err != nil {
 		return err
 	}
-	compare := datastore.Compare{Namespace: namespace, Key: recordKey}
+	compare := datastore.Compare{
+		Namespace: namespace,
+		Key:       recordKey,
+	}
 	if was != nil {
 		compare.Revision = was.revision
 	}
-	_, err = s.o.Store.Commit(ctx, datastore.Txn{Ops: []datastore.Op{datastore.Put(namespace, recordKey, text)}, Compares: []datastore.Compare{compare}})
+	_, err = s.o.Store.Commit(
+		ctx,
+		datastore.Txn{
+			Ops:      []datastore.Op{datastore.Put(namespace, recordKey, text)},
+			Compares: []datastore.Compare{compare},
+		},
+	)
 	if errors.Is(err, datastore.ErrConflict) {
 		return errOvertaken
 	}

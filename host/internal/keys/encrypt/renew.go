@@ -30,7 +30,9 @@ func (r *Ring) Renew(value []byte, found *Found) []byte {
 	if now.keyOf(value) != nil {
 		return now.resealText(value, found)
 	}
-	return inBase64.ReplaceAllFunc(value, func(text []byte) []byte { return now.renewEncoded(text, found) })
+	return inBase64.ReplaceAllFunc(value, func(text []byte) []byte {
+		return now.renewEncoded(text, found)
+	})
 }
 
 var (
@@ -79,4 +81,6 @@ func (n *ring) resealText(text []byte, found *Found) []byte {
 	return plain
 }
 
-func hasSpecialChar(text []byte) bool { return bytes.ContainsAny(text, "+/-_") }
+func hasSpecialChar(text []byte) bool {
+	return bytes.ContainsAny(text, "+/-_")
+}

@@ -50,7 +50,13 @@ func (s *Service) errKeyMismatch(id string) error {
 	if s.o.Shared {
 		text = "copy that file from a controller of this cluster that runs, and start again"
 	}
-	return fmt.Errorf("%w: the datastore is sealed with key %s, but %s has no key or another one: %s", ErrKeyLost, id, ConfigFile(s.o.Dir), text)
+	return fmt.Errorf(
+		"%w: the datastore is sealed with key %s, but %s has no key or another one: %s",
+		ErrKeyLost,
+		id,
+		ConfigFile(s.o.Dir),
+		text,
+	)
 }
 
 // Open reads the settings and brings them and the datastore together: at the first start it
@@ -112,9 +118,17 @@ func (s *Service) followKeys(ctx context.Context, c Config) error {
 	}
 	if own.key.ID() != r.ID {
 		if err := keys[0].writeFile(s.o.Dir); err != nil {
-			return fmt.Errorf("the key that replaced the one in %s cannot be written: %w", ConfigFile(s.o.Dir), err)
+			return fmt.Errorf(
+				"the key that replaced the one in %s cannot be written: %w",
+				ConfigFile(s.o.Dir),
+				err,
+			)
 		}
-		s.o.Log.Info("the key was replaced, by another controller or before this start", "key", r.ID)
+		s.o.Log.Info(
+			"the key was replaced, by another controller or before this start",
+			"key",
+			r.ID,
+		)
 	}
 	s.useKeys(keys)
 	return nil
@@ -153,12 +167,18 @@ func (s *Service) adoptChangedParams(ctx context.Context, r *record, own held) e
 	if err != nil {
 		return err
 	}
-	keys = slices.DeleteFunc(keys, func(h held) bool { return h.key.ID() == own.key.ID() }) // used before
+	keys = slices.DeleteFunc(keys, func(h held) bool {
+		return h.key.ID() == own.key.ID()
+	}) // used before
 	keys = append([]held{own}, keys...)
 	if err := s.storeKeys(ctx, r, keys, true); err != nil {
 		return err
 	}
-	s.o.Log.Info("the settings of the encryption have changed; what is kept is sealed again", "key", own.key.ID())
+	s.o.Log.Info(
+		"the settings of the encryption have changed; what is kept is sealed again",
+		"key",
+		own.key.ID(),
+	)
 	s.useKeys(keys)
 	return nil
 }
@@ -179,7 +199,11 @@ func (s *Service) useKeys(keys []held) {
 	s.setKeys(keys)
 	var f Found
 	if err := s.renewFiles(&f); err != nil {
-		s.o.Log.Error("the settings files are not sealed with the current key; aaa:rotate-key -resume tries it again", "error", err)
+		s.o.Log.Error(
+			"the settings files are not sealed with the current key; aaa:rotate-key -resume tries it again",
+			"error",
+			err,
+		)
 	} else if f.Renewed > 0 {
 		s.o.Log.Info("the settings files are sealed with the current key", "sealed", f.Renewed)
 	}
@@ -219,9 +243,19 @@ func (s *Service) newKey(ctx context.Context) error {
 	}
 	s.setKeys(keys)
 	if err := c.writeFile(s.o.Dir); err != nil {
-		return fmt.Errorf("the new key is in use, but it cannot be written to %s: %w; the next start tries again, nothing is lost", ConfigFile(s.o.Dir), err)
+		return fmt.Errorf(
+			"the new key is in use, but it cannot be written to %s: %w; the next start tries again, nothing is lost",
+			ConfigFile(s.o.Dir),
+			err,
+		)
 	}
-	s.o.Log.Info("the key for secrets was replaced; back it up", "file", ConfigFile(s.o.Dir), "key", next.key.ID())
+	s.o.Log.Info(
+		"the key for secrets was replaced; back it up",
+		"file",
+		ConfigFile(s.o.Dir),
+		"key",
+		next.key.ID(),
+	)
 	return nil
 }
 
@@ -241,7 +275,11 @@ func (s *Service) Info(ctx context.Context) (Info, error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	i := Info{Key: s.keys[0].key.ID(), Pending: r != nil && r.Pending, Params: s.keys[0].Params}
+	i := Info{
+		Key:     s.keys[0].key.ID(),
+		Pending: r != nil && r.Pending,
+		Params:  s.keys[0].Params,
+	}
 	for _, h := range s.keys[1:] {
 		i.Retired = append(i.Retired, h.key.ID())
 	}
@@ -267,10 +305,20 @@ func (s *Service) Run(ctx context.Context) error {
 				return
 			}
 			if err != nil {
-				s.o.Log.Error("not everything is sealed with the current key yet; the next start continues", "error", err)
+				s.o.Log.Error(
+					"not everything is sealed with the current key yet; the next start continues",
+					"error",
+					err,
+				)
 				return
 			}
-			s.o.Log.Info("everything is sealed with the current key", "sealed", found.Renewed, "left", found.Left)
+			s.o.Log.Info(
+				"everything is sealed with the current key",
+				"sealed",
+				found.Renewed,
+				"left",
+				found.Left,
+			)
 		})
 	}
 	if !s.o.Shared {

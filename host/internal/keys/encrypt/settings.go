@@ -28,7 +28,9 @@ func (s *Service) SealText(plain string) (string, error) {
 
 // OpenText returns what SealText was given; a text without the mark stays as it is.
 // The text after the mark may be one of the old system, too.
-func (s *Service) OpenText(text string) (string, error) { return openText(s.Open, text) }
+func (s *Service) OpenText(text string) (string, error) {
+	return openText(s.Open, text)
+}
 
 // OpenBefore opens a setting that is needed before there is a datastore, so with
 // the key in the file of the home alone.
@@ -41,7 +43,10 @@ func OpenBefore(dir home.Dir, text string) (string, error) {
 		return "", err
 	}
 	if c.Key == "" || c.Salt == "" {
-		return "", fmt.Errorf("it is sealed, but %s has no key and salt to open it", ConfigFile(dir))
+		return "", fmt.Errorf(
+			"it is sealed, but %s has no key and salt to open it",
+			ConfigFile(dir),
+		)
 	}
 	own, err := c.deriveKey()
 	if err != nil {

@@ -62,8 +62,17 @@ const (
 // defaultConfig are those of the documentation, for elements that are left out. The
 // file that a new home gets asks for more.
 func defaultConfig() Config {
-	return Config{Bundle: "ctl", TrustStore: TrustStore{TrustName: "truststore.jks"},
-		ControllerStore: ControllerStore{Name: "ctl.jks", Alias: "controller", DName: "CN=ctl, OU=Lab, O=Controller, C=XX", Validity: 365, KeyAlg: "RSA"}}
+	return Config{
+		Bundle:     "ctl",
+		TrustStore: TrustStore{TrustName: "truststore.jks"},
+		ControllerStore: ControllerStore{
+			Name:     "ctl.jks",
+			Alias:    "controller",
+			DName:    "CN=ctl, OU=Lab, O=Controller, C=XX",
+			Validity: 365,
+			KeyAlg:   "RSA",
+		},
+	}
 }
 
 // ConfigFile is the path of the settings in a home.
@@ -95,12 +104,23 @@ func parseConfig(path string, text []byte) (Config, *xmlfile.File, error) {
 		}
 	}
 	err = f.Fields(map[string]func(string) error{
-		"use-config": boolSetter(&c.UseConfig), "use-mdsal": boolSetter(&c.UseMDSAL), "bundle-name": xmlfile.Text(&c.Bundle, 1024),
-		"ctlKeystore/name": file(&c.Name), "ctlKeystore/alias": xmlfile.Text(&c.Alias, 1024), ctlPasswordPath: xmlfile.Text(&c.Password, 1024),
-		"ctlKeystore/dname": xmlfile.Text(&c.DName, 1024), "ctlKeystore/validity": xmlfile.Number(&c.Validity, 1, 36500),
-		"ctlKeystore/key-alg": xmlfile.Text(&c.KeyAlg, 1024), "ctlKeystore/sign-alg": xmlfile.Text(&c.SignAlg, 1024), "ctlKeystore/keysize": xmlfile.Number(&c.KeySize, 256, 16384),
-		"ctlKeystore/tls-protocols": func(s string) error { c.Protocols = strings.Join(splitList(s), ","); return nil },
-		"trustKeystore/name":        file(&c.TrustName), trustPasswordPath: xmlfile.Text(&c.TrustPassword, 1024),
+		"use-config":           boolSetter(&c.UseConfig),
+		"use-mdsal":            boolSetter(&c.UseMDSAL),
+		"bundle-name":          xmlfile.Text(&c.Bundle, 1024),
+		"ctlKeystore/name":     file(&c.Name),
+		"ctlKeystore/alias":    xmlfile.Text(&c.Alias, 1024),
+		ctlPasswordPath:        xmlfile.Text(&c.Password, 1024),
+		"ctlKeystore/dname":    xmlfile.Text(&c.DName, 1024),
+		"ctlKeystore/validity": xmlfile.Number(&c.Validity, 1, 36500),
+		"ctlKeystore/key-alg":  xmlfile.Text(&c.KeyAlg, 1024),
+		"ctlKeystore/sign-alg": xmlfile.Text(&c.SignAlg, 1024),
+		"ctlKeystore/keysize":  xmlfile.Number(&c.KeySize, 256, 16384),
+		"ctlKeystore/tls-protocols": func(s string) error {
+			c.Protocols = strings.Join(splitList(s), ",")
+			return nil
+		},
+		"trustKeystore/name": file(&c.TrustName),
+		trustPasswordPath:    xmlfile.Text(&c.TrustPassword, 1024),
 	}, func(l xmlfile.Leaf) bool {
 		if l.Path == suitePath {
 			for _, name := range splitList(l.Text) {
@@ -108,7 +128,11 @@ func parseConfig(path string, text []byte) (Config, *xmlfile.File, error) {
 			}
 			return true
 		}
-		return l.Text == "" && slices.Contains([]string{"ctlKeystore", "trustKeystore", "ctlKeystore/cipher-suites"}, l.Path)
+		return l.Text == "" &&
+			slices.Contains(
+				[]string{"ctlKeystore", "trustKeystore", "ctlKeystore/cipher-suites"},
+				l.Path,
+			)
 	})
 	if err != nil {
 		return c, nil, err
@@ -125,7 +149,10 @@ func (c *Config) checkSettings() error {
 		return errors.New("<use-mdsal> is true but <use-config> is not; also set <use-config> to true")
 	}
 	if strings.EqualFold(c.Name, c.TrustName) {
-		return fmt.Errorf("<ctlKeystore/name> and <trustKeystore/name> are both %q; choose two names", c.Name)
+		return fmt.Errorf(
+			"<ctlKeystore/name> and <trustKeystore/name> are both %q; choose two names",
+			c.Name,
+		)
 	}
 	for _, p := range []string{c.Password, c.TrustPassword} {
 		if err := checkPassword(p); p != "" && err != nil {

@@ -17,7 +17,9 @@ import (
 )
 
 // Certificate returns the controller's certificate, DER.
-func (s *Service) Certificate() []byte { return s.now.Load().chain[0].Raw }
+func (s *Service) Certificate() []byte {
+	return s.now.Load().chain[0].Raw
+}
 
 // Request returns a signing request for the controller's key, DER.
 func (s *Service) Request() ([]byte, error) {
@@ -45,7 +47,10 @@ func (s *Service) SetCertificate(ctx context.Context, alias, text string) error 
 	now := s.o.Now()
 	return s.changeKeystore(ctx, ctlStore, func(st *state, ks jks.KeyStore) error {
 		if !samePublic(certs[0].PublicKey, st.key.Public()) {
-			return fault.New(fault.Invalid, "the certificate is not for the key of this controller: send the CA the request of getCtlCertificateReq, and send its certificate first")
+			return fault.New(
+				fault.Invalid,
+				"the certificate is not for the key of this controller: send the CA the request of getCtlCertificateReq, and send its certificate first",
+			)
 		}
 		chain := completeChain(certs, st.nodeCerts())
 		if err := checkChain(chain, now); err != nil {
@@ -95,7 +100,14 @@ func checkChain(chain []*x509.Certificate, now time.Time) error {
 		}
 		if i+1 < len(chain) {
 			if err := c.CheckSignatureFrom(chain[i+1]); err != nil {
-				return fault.Wrap(fault.Invalid, err, "the chain is broken: %q is not signed by %q, which follows it: %v", c.Subject, chain[i+1].Subject, err)
+				return fault.Wrap(
+					fault.Invalid,
+					err,
+					"the chain is broken: %q is not signed by %q, which follows it: %v",
+					c.Subject,
+					chain[i+1].Subject,
+					err,
+				)
 			}
 		}
 	}
@@ -105,9 +117,19 @@ func checkChain(chain []*x509.Certificate, now time.Time) error {
 func checkTime(c *x509.Certificate, now time.Time) error {
 	switch {
 	case now.Before(c.NotBefore):
-		return fault.New(fault.Invalid, "the certificate of %q is not valid before %s", c.Subject, c.NotBefore.Format(time.RFC3339))
+		return fault.New(
+			fault.Invalid,
+			"the certificate of %q is not valid before %s",
+			c.Subject,
+			c.NotBefore.Format(time.RFC3339),
+		)
 	case now.After(c.NotAfter):
-		return fault.New(fault.Invalid, "the certificate of %q expired at %s", c.Subject, c.NotAfter.Format(time.RFC3339))
+		return fault.New(
+			fault.Invalid,
+			"the certificate of %q expired at %s",
+			c.Subject,
+			c.NotAfter.Format(time.RFC3339),
+		)
 	}
 	return nil
 }
@@ -116,7 +138,15 @@ func checkTime(c *x509.Certificate, now time.Time) error {
 func (s *Service) reportWeakness(alias string, certs []*x509.Certificate) {
 	for _, c := range certs {
 		if why := trust.Weakness(c); why != "" {
-			s.o.Log.Warn("a certificate is weak", "alias", alias, "subject", c.Subject.String(), "problem", why)
+			s.o.Log.Warn(
+				"a certificate is weak",
+				"alias",
+				alias,
+				"subject",
+				c.Subject.String(),
+				"problem",
+				why,
+			)
 		}
 	}
 }
@@ -132,7 +162,11 @@ func (s *Service) SetNode(ctx context.Context, alias, text string) error {
 		return err
 	}
 	if len(certs) != 1 {
-		return fault.New(fault.Invalid, "an alias has one certificate, but the text has %d", len(certs))
+		return fault.New(
+			fault.Invalid,
+			"an alias has one certificate, but the text has %d",
+			len(certs),
+		)
 	}
 	now := s.o.Now()
 	if err := checkTime(certs[0], now); err != nil {
@@ -152,14 +186,22 @@ func (s *Service) Node(alias string) ([]byte, error) {
 	if c, ok := s.now.Load().nodes[strings.ToLower(alias)]; ok {
 		return c.Raw, nil
 	}
-	return nil, fault.New(fault.NotFound, "the trust keystore has no certificate for the alias %q", alias)
+	return nil, fault.New(
+		fault.NotFound,
+		"the trust keystore has no certificate for the alias %q",
+		alias,
+	)
 }
 
 // Aliases are the aliases of the trust keystore, sorted.
-func (s *Service) Aliases() []string { return slices.Sorted(maps.Keys(s.now.Load().nodes)) }
+func (s *Service) Aliases() []string {
+	return slices.Sorted(maps.Keys(s.now.Load().nodes))
+}
 
 // sameAlias compares as Java does: the case does not count.
-func sameAlias(a, b string) bool { return strings.EqualFold(a, b) }
+func sameAlias(a, b string) bool {
+	return strings.EqualFold(a, b)
+}
 
 func checkAlias(alias string) error {
 	if alias == "" {
@@ -168,7 +210,9 @@ func checkAlias(alias string) error {
 	if len(alias) > 256 {
 		return fault.New(fault.Invalid, "an alias has at most 256 bytes")
 	}
-	if strings.ContainsFunc(alias, func(r rune) bool { return r < 0x20 || r == 0x7f || r == 0xfffd }) {
+	if strings.ContainsFunc(alias, func(r rune) bool {
+		return r < 0x20 || r == 0x7f || r == 0xfffd
+	}) {
 		return fault.New(fault.Invalid, "an alias has printable characters only")
 	}
 	return nil

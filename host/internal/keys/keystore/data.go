@@ -16,10 +16,34 @@ const Masked = "**********"
 // elementChanges are the values by their place in the file, without passwords.
 func (c Config) elementChanges() []xmlfile.Change {
 	return []xmlfile.Change{
-		{Path: "use-config", Value: strconv.FormatBool(c.UseConfig)}, {Path: "use-mdsal", Value: strconv.FormatBool(c.UseMDSAL)}, {Path: "bundle-name", Value: c.Bundle},
-		{Path: "ctlKeystore/name", Value: c.Name}, {Path: "ctlKeystore/alias", Value: c.Alias}, {Path: "ctlKeystore/dname", Value: c.DName},
-		{Path: "ctlKeystore/validity", Value: xmlfile.Decimal(c.Validity)}, {Path: "ctlKeystore/key-alg", Value: c.KeyAlg}, {Path: "ctlKeystore/sign-alg", Value: c.SignAlg},
-		{Path: "ctlKeystore/keysize", Value: xmlfile.Decimal(c.KeySize)}, {Path: "ctlKeystore/tls-protocols", Value: c.Protocols}, {Path: "trustKeystore/name", Value: c.TrustName},
+		{
+			Path:  "use-config",
+			Value: strconv.FormatBool(c.UseConfig),
+		}, {
+			Path:  "use-mdsal",
+			Value: strconv.FormatBool(c.UseMDSAL),
+		}, {Path: "bundle-name", Value: c.Bundle},
+		{
+			Path:  "ctlKeystore/name",
+			Value: c.Name,
+		}, {
+			Path:  "ctlKeystore/alias",
+			Value: c.Alias,
+		}, {Path: "ctlKeystore/dname", Value: c.DName},
+		{
+			Path:  "ctlKeystore/validity",
+			Value: xmlfile.Decimal(c.Validity),
+		}, {
+			Path:  "ctlKeystore/key-alg",
+			Value: c.KeyAlg,
+		}, {Path: "ctlKeystore/sign-alg", Value: c.SignAlg},
+		{
+			Path:  "ctlKeystore/keysize",
+			Value: xmlfile.Decimal(c.KeySize),
+		}, {
+			Path:  "ctlKeystore/tls-protocols",
+			Value: c.Protocols,
+		}, {Path: "trustKeystore/name", Value: c.TrustName},
 	}
 }
 
@@ -41,7 +65,10 @@ func ConfigData(dir home.Dir) (json.RawMessage, error) {
 // Invalid, and nothing has changed, when one of them cannot be.
 func SetConfigData(dir home.Dir, after json.RawMessage) error {
 	if after == nil {
-		return fault.New(fault.Unsupported, "the settings of the certificate service can be changed, but not deleted; use-config false disables the service")
+		return fault.New(
+			fault.Unsupported,
+			"the settings of the certificate service can be changed, but not deleted; use-config false disables the service",
+		)
 	}
 	var d Config
 	if err := json.Unmarshal(after, &d); err != nil {
@@ -49,7 +76,12 @@ func SetConfigData(dir home.Dir, after json.RawMessage) error {
 	}
 	for _, p := range []string{d.Password, d.TrustPassword} {
 		if p != "" && p != Masked {
-			return fault.New(fault.Invalid, "store-password must be absent or %s: change the password of a keystore with keytool, and then in %s", Masked, ConfigFile(dir))
+			return fault.New(
+				fault.Invalid,
+				"store-password must be absent or %s: change the password of a keystore with keytool, and then in %s",
+				Masked,
+				ConfigFile(dir),
+			)
 		}
 	}
 	path := ConfigFile(dir)

@@ -40,9 +40,18 @@ type Import struct {
 // Without <use-mdsal> the fault is Unsupported.
 func (s *Service) Import(ctx context.Context, i Import) error {
 	if !s.config.UseMDSAL {
-		return fault.New(fault.Unsupported, "the keystores are the files in configuration/ssl, so nothing can be imported; with <use-mdsal> true they are in the datastore")
+		return fault.New(
+			fault.Unsupported,
+			"the keystores are the files in configuration/ssl, so nothing can be imported; with <use-mdsal> true they are in the datastore",
+		)
 	}
-	next := saved{CtlPassword: i.CtlPassword, TrustPassword: i.TrustPassword, Alias: i.Alias, Protocols: splitList(i.Protocols), Suites: splitList(i.Suites)}
+	next := saved{
+		CtlPassword:   i.CtlPassword,
+		TrustPassword: i.TrustPassword,
+		Alias:         i.Alias,
+		Protocols:     splitList(i.Protocols),
+		Suites:        splitList(i.Suites),
+	}
 	next.Alias = cmp.Or(next.Alias, s.config.Alias)
 	for _, p := range []struct {
 		name, password string

@@ -18,10 +18,14 @@ import (
 const warnBefore = 30 * 24 * time.Hour
 
 // Expires is when the controller's certificate, or one of its chain, ends.
-func (s *Service) Expires() time.Time { return firstEnd(s.now.Load().chain) }
+func (s *Service) Expires() time.Time {
+	return firstEnd(s.now.Load().chain)
+}
 
 // Covers reports whether the controller's certificate is for a name.
-func (s *Service) Covers(host string) bool { return s.now.Load().chain[0].VerifyHostname(host) == nil }
+func (s *Service) Covers(host string) bool {
+	return s.now.Load().chain[0].VerifyHostname(host) == nil
+}
 
 func firstEnd(chain []*x509.Certificate) time.Time {
 	var first time.Time
@@ -38,7 +42,9 @@ func firstEnd(chain []*x509.Certificate) time.Time {
 func (s *Service) Run(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error {
-		return s.storage.followChanges(ctx, func(r datastore.Revision) { s.reloadKeystores(ctx, r) })
+		return s.storage.followChanges(ctx, func(r datastore.Revision) {
+			s.reloadKeystores(ctx, r)
+		})
 	})
 	g.Go(func() error { return runDaily(ctx, s.warnOfExpiry) })
 	return g.Wait()
@@ -62,7 +68,15 @@ func runDaily(ctx context.Context, f func()) error {
 }
 
 func warnOf(log *slog.Logger, name string, ends, now time.Time) {
-	log.Warn("a certificate ends soon, or has ended", "certificate", name, "ends", ends, "days", int(ends.Sub(now).Hours()/24))
+	log.Warn(
+		"a certificate ends soon, or has ended",
+		"certificate",
+		name,
+		"ends",
+		ends,
+		"days",
+		int(ends.Sub(now).Hours()/24),
+	)
 }
 
 type ending struct {

@@ -21,7 +21,13 @@ type fileStorage struct {
 
 func (f *fileStorage) loadSaved(context.Context) (saved, error) {
 	c := f.config
-	s := saved{CtlPassword: c.Password, TrustPassword: c.TrustPassword, Alias: c.Alias, Protocols: splitList(c.Protocols), Suites: c.suiteNames()}
+	s := saved{
+		CtlPassword:   c.Password,
+		TrustPassword: c.TrustPassword,
+		Alias:         c.Alias,
+		Protocols:     splitList(c.Protocols),
+		Suites:        c.suiteNames(),
+	}
 	missing := 0
 	for _, p := range []struct {
 		name string
@@ -37,7 +43,10 @@ func (f *fileStorage) loadSaved(context.Context) (saved, error) {
 			return s, err
 		}
 		if info, err := os.Stat(path); err != nil || info.Mode().Perm()&0o077 != 0 {
-			return s, fmt.Errorf("%s may be read by others; set its mode to 0600 if you trust them", path)
+			return s, fmt.Errorf(
+				"%s may be read by others; set its mode to 0600 if you trust them",
+				path,
+			)
 		}
 		*p.to = b
 	}
@@ -70,7 +79,9 @@ func (f *fileStorage) followChanges(ctx context.Context, _ func(datastore.Revisi
 	return nil
 }
 
-func (f *fileStorage) isCurrent(datastore.Revision) bool { return true }
+func (f *fileStorage) isCurrent(datastore.Revision) bool {
+	return true
+}
 
 // saved is all that is kept of the two keystores.
 type saved struct {

@@ -33,9 +33,13 @@ func (c *Config) selfSigned(now time.Time, names []string) (crypto.Signer, []byt
 		return nil, nil, err
 	}
 	t := &x509.Certificate{
-		SerialNumber: serial.Add(serial, big.NewInt(1)), RawSubject: raw, SignatureAlgorithm: spec.sign,
-		NotBefore: now.Add(-time.Minute), NotAfter: now.AddDate(0, 0, c.Validity), // clocks differ
-		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
+		SerialNumber:          serial.Add(serial, big.NewInt(1)),
+		RawSubject:            raw,
+		SignatureAlgorithm:    spec.sign,
+		NotBefore:             now.Add(-time.Minute),
+		NotAfter:              now.AddDate(0, 0, c.Validity), // clocks differ
+		KeyUsage:              x509.KeyUsageDigitalSignature,
+		ExtKeyUsage:           []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
 		BasicConstraintsValid: true,
 	}
 	if spec.curve == nil {
@@ -93,7 +97,10 @@ func alternativeNames(subject pkix.RDNSequence, names []string) (dns []string, i
 
 func hostName(s string) bool {
 	for _, label := range strings.Split(s, ".") {
-		if label == "" || len(label) > 63 || strings.Trim(label, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" || label[0] == '-' {
+		if label == "" ||
+			len(label) > 63 ||
+			strings.Trim(label, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" ||
+			label[0] == '-' {
 			return false
 		}
 	}

@@ -21,7 +21,9 @@ const x509Type = "X.509"
 // ErrPassword says that a keystore does not open with its password.
 var ErrPassword = errors.New("the password is wrong, or the keystore is damaged: altered or cut off")
 
-func newJKS() jks.KeyStore { return jks.New(jks.WithOrderedAliases()) }
+func newJKS() jks.KeyStore {
+	return jks.New(jks.WithOrderedAliases())
+}
 
 // decodeKeystore reads a keystore of Java: JKS, or PKCS #12.
 // The key of PKCS #12, which need not have a name, gets the alias.
@@ -69,27 +71,49 @@ func encodeJKS(ks jks.KeyStore, password string) ([]byte, error) {
 		return nil, err
 	}
 	if b.Len() > maxStore {
-		return nil, fmt.Errorf("the keystore would have %d bytes, at most %d are allowed", b.Len(), maxStore)
+		return nil, fmt.Errorf(
+			"the keystore would have %d bytes, at most %d are allowed",
+			b.Len(),
+			maxStore,
+		)
 	}
 	return b.Bytes(), nil
 }
 
 // putKey sets the key entry of an alias; the key has the password of the keystore,
 // as Java's servers want it.
-func putKey(ks jks.KeyStore, alias, password string, key crypto.Signer, chain [][]byte, now time.Time) error {
+func putKey(
+	ks jks.KeyStore,
+	alias, password string,
+	key crypto.Signer,
+	chain [][]byte,
+	now time.Time,
+) error {
 	der, err := x509.MarshalPKCS8PrivateKey(key)
 	if err != nil {
 		return err
 	}
 	e := jks.PrivateKeyEntry{CreationTime: now, PrivateKey: der}
 	for _, c := range chain {
-		e.CertificateChain = append(e.CertificateChain, jks.Certificate{Type: x509Type, Content: c})
+		e.CertificateChain = append(e.CertificateChain, jks.Certificate{
+			Type:    x509Type,
+			Content: c,
+		})
 	}
 	return ks.SetPrivateKeyEntry(alias, e, []byte(password))
 }
 
 func putTrusted(ks jks.KeyStore, alias string, der []byte, now time.Time) error {
-	return ks.SetTrustedCertificateEntry(alias, jks.TrustedCertificateEntry{CreationTime: now, Certificate: jks.Certificate{Type: x509Type, Content: der}})
+	return ks.SetTrustedCertificateEntry(
+		alias,
+		jks.TrustedCertificateEntry{
+			CreationTime: now,
+			Certificate: jks.Certificate{
+				Type:    x509Type,
+				Content: der,
+			},
+		},
+	)
 }
 
 // getKey returns key and chain of an alias and checks that they belong together.
@@ -99,7 +123,10 @@ func getKey(ks jks.KeyStore, alias, password string) (crypto.Signer, []*x509.Cer
 	}
 	e, err := ks.GetPrivateKeyEntry(alias, []byte(password))
 	if err != nil {
-		return nil, nil, fmt.Errorf("the key %q cannot be opened with the password of the keystore; set the same password for both: keytool -keypasswd", alias)
+		return nil, nil, fmt.Errorf(
+			"the key %q cannot be opened with the password of the keystore; set the same password for both: keytool -keypasswd",
+			alias,
+		)
 	}
 	parsed, err := x509.ParsePKCS8PrivateKey(e.PrivateKey)
 	key, ok := parsed.(crypto.Signer)
@@ -110,7 +137,12 @@ func getKey(ks jks.KeyStore, alias, password string) (crypto.Signer, []*x509.Cer
 	for i, c := range e.CertificateChain {
 		cert, err := x509.ParseCertificate(c.Content)
 		if err != nil {
-			return nil, nil, fmt.Errorf("certificate %d of the chain of %q is damaged: %w", i+1, alias, err)
+			return nil, nil, fmt.Errorf(
+				"certificate %d of the chain of %q is damaged: %w",
+				i+1,
+				alias,
+				err,
+			)
 		}
 		chain = append(chain, cert)
 	}

@@ -20,14 +20,24 @@ import (
 // signAlgs are Java's names of signature algorithms, in lower case and without
 // the ending "encryption".
 var signAlgs = map[string]x509.SignatureAlgorithm{
-	"sha1withrsa": x509.SHA1WithRSA, "sha256withrsa": x509.SHA256WithRSA,
-	"sha384withrsa": x509.SHA384WithRSA, "sha512withrsa": x509.SHA512WithRSA,
-	"sha256withrsaandmgf1": x509.SHA256WithRSAPSS, "sha384withrsaandmgf1": x509.SHA384WithRSAPSS, "sha512withrsaandmgf1": x509.SHA512WithRSAPSS,
-	"sha1withecdsa": x509.ECDSAWithSHA1, "sha256withecdsa": x509.ECDSAWithSHA256,
-	"sha384withecdsa": x509.ECDSAWithSHA384, "sha512withecdsa": x509.ECDSAWithSHA512,
+	"sha1withrsa":          x509.SHA1WithRSA,
+	"sha256withrsa":        x509.SHA256WithRSA,
+	"sha384withrsa":        x509.SHA384WithRSA,
+	"sha512withrsa":        x509.SHA512WithRSA,
+	"sha256withrsaandmgf1": x509.SHA256WithRSAPSS,
+	"sha384withrsaandmgf1": x509.SHA384WithRSAPSS,
+	"sha512withrsaandmgf1": x509.SHA512WithRSAPSS,
+	"sha1withecdsa":        x509.ECDSAWithSHA1,
+	"sha256withecdsa":      x509.ECDSAWithSHA256,
+	"sha384withecdsa":      x509.ECDSAWithSHA384,
+	"sha512withecdsa":      x509.ECDSAWithSHA512,
 }
 
-var curves = map[int]elliptic.Curve{256: elliptic.P256(), 384: elliptic.P384(), 521: elliptic.P521()}
+var curves = map[int]elliptic.Curve{
+	256: elliptic.P256(),
+	384: elliptic.P384(),
+	521: elliptic.P521(),
+}
 
 // keySpec is how a key is made and what signs with it.
 type keySpec struct {
@@ -47,7 +57,10 @@ func (c *Config) keySpec() (keySpec, error) {
 			k.bits = 1024
 		}
 		if k.bits < 1024 {
-			return k, fmt.Errorf("<keysize> %d is too short for RSA; at least 1024, better 3072", k.bits)
+			return k, fmt.Errorf(
+				"<keysize> %d is too short for RSA; at least 1024, better 3072",
+				k.bits,
+			)
 		}
 		sign = cmp.Or(sign, "SHA1WithRSAEncryption")
 	case "EC", "ECDSA":
@@ -62,7 +75,11 @@ func (c *Config) keySpec() (keySpec, error) {
 	name := strings.TrimSuffix(strings.ToLower(sign), "encryption")
 	var ok bool
 	if k.sign, ok = signAlgs[name]; !ok {
-		return k, fmt.Errorf("<sign-alg> %q: no such algorithm%s", sign, nearest.Hint(name, slices.Sorted(maps.Keys(signAlgs))))
+		return k, fmt.Errorf(
+			"<sign-alg> %q: no such algorithm%s",
+			sign,
+			nearest.Hint(name, slices.Sorted(maps.Keys(signAlgs))),
+		)
 	}
 	if strings.Contains(name, "ecdsa") != (k.curve != nil) {
 		return k, errors.New("<sign-alg> " + sign + " does not sign with a key of <key-alg> " + c.KeyAlg + "; use SHA256WithRSA or SHA256withECDSA")
@@ -71,21 +88,37 @@ func (c *Config) keySpec() (keySpec, error) {
 }
 
 var attributes = map[string]asn1.ObjectIdentifier{
-	"CN": {2, 5, 4, 3}, "SERIALNUMBER": {2, 5, 4, 5}, "C": {2, 5, 4, 6}, "L": {2, 5, 4, 7}, "ST": {2, 5, 4, 8}, "S": {2, 5, 4, 8},
-	"STREET": {2, 5, 4, 9}, "O": {2, 5, 4, 10}, "OU": {2, 5, 4, 11}, "T": {2, 5, 4, 12},
-	"UID": {0, 9, 2342, 19200300, 100, 1, 1}, "DC": {0, 9, 2342, 19200300, 100, 1, 25},
-	"EMAILADDRESS": {1, 2, 840, 113549, 1, 9, 1}, "E": {1, 2, 840, 113549, 1, 9, 1},
+	"CN":           {2, 5, 4, 3},
+	"SERIALNUMBER": {2, 5, 4, 5},
+	"C":            {2, 5, 4, 6},
+	"L":            {2, 5, 4, 7},
+	"ST":           {2, 5, 4, 8},
+	"S":            {2, 5, 4, 8},
+	"STREET":       {2, 5, 4, 9},
+	"O":            {2, 5, 4, 10},
+	"OU":           {2, 5, 4, 11},
+	"T":            {2, 5, 4, 12},
+	"UID":          {0, 9, 2342, 19200300, 100, 1, 1},
+	"DC":           {0, 9, 2342, 19200300, 100, 1, 25},
+	"EMAILADDRESS": {1, 2, 840, 113549, 1, 9, 1},
+	"E":            {1, 2, 840, 113549, 1, 9, 1},
 }
 
 // parseDName reads a distinguished name of RFC 4514, and returns its encoding, too. The
 // text has the most specific part first, the encoded name last.
 func parseDName(text string) (name pkix.RDNSequence, der []byte, err error) {
 	if len(text) > 1024 {
-		return nil, nil, fmt.Errorf("<dname> has %d characters, at most 1024 are possible", len(text))
+		return nil, nil, fmt.Errorf(
+			"<dname> has %d characters, at most 1024 are possible",
+			len(text),
+		)
 	}
 	dn, err := ldap.ParseDN(text)
 	if err != nil || len(dn.RDNs) == 0 {
-		return nil, nil, fmt.Errorf("<dname> %q is not a distinguished name such as CN=ctl, O=Lab, C=XX", text)
+		return nil, nil, fmt.Errorf(
+			"<dname> %q is not a distinguished name such as CN=ctl, O=Lab, C=XX",
+			text,
+		)
 	}
 	for _, rdn := range dn.RDNs {
 		var set pkix.RelativeDistinguishedNameSET
@@ -93,13 +126,23 @@ func parseDName(text string) (name pkix.RDNSequence, der []byte, err error) {
 			kind := strings.ToUpper(strings.TrimSpace(a.Type))
 			oid, ok := attributes[kind]
 			if !ok {
-				return nil, nil, fmt.Errorf("<dname>: no such attribute %q; possible are CN, OU, O, L, ST, C, STREET, T, DC, UID, SERIALNUMBER, EMAILADDRESS", a.Type)
+				return nil, nil, fmt.Errorf(
+					"<dname>: no such attribute %q; possible are CN, OU, O, L, ST, C, STREET, T, DC, UID, SERIALNUMBER, EMAILADDRESS",
+					a.Type,
+				)
 			}
 			value := strings.TrimSpace(a.Value)
 			if value == "" || (kind == "C" && len(value) != 2) {
-				return nil, nil, fmt.Errorf("<dname>: %s=%q: a value is needed, for C a country code of two letters", kind, value)
+				return nil, nil, fmt.Errorf(
+					"<dname>: %s=%q: a value is needed, for C a country code of two letters",
+					kind,
+					value,
+				)
 			}
-			set = append(set, pkix.AttributeTypeAndValue{Type: oid, Value: value})
+			set = append(set, pkix.AttributeTypeAndValue{
+				Type:  oid,
+				Value: value,
+			})
 		}
 		name = append(name, set)
 	}

@@ -22,10 +22,18 @@ var marked = regexp.MustCompile(`(?s)-----BEGIN (?:X509 |TRUSTED )?CERTIFICATE--
 // markers, its lines wrapped, joined or separated by blanks.
 func ParseCertificates(text string) ([]*x509.Certificate, error) {
 	if len(text) > maxPEM {
-		return nil, fault.New(fault.TooBig, "a certificate text has at most %d bytes, this one has %d", maxPEM, len(text))
+		return nil, fault.New(
+			fault.TooBig,
+			"a certificate text has at most %d bytes, this one has %d",
+			maxPEM,
+			len(text),
+		)
 	}
 	if strings.Contains(text, "PRIVATE KEY-----") {
-		return nil, fault.New(fault.Invalid, "the text contains a private key; send only the certificates, and replace that key")
+		return nil, fault.New(
+			fault.Invalid,
+			"the text contains a private key; send only the certificates, and replace that key",
+		)
 	}
 	var bodies []string
 	for _, m := range marked.FindAllStringSubmatch(text, maxChain+1) {
@@ -33,7 +41,10 @@ func ParseCertificates(text string) ([]*x509.Certificate, error) {
 	}
 	if len(bodies) == 0 {
 		if strings.Contains(text, "-----") {
-			return nil, fault.New(fault.Invalid, "the text has markers, but no complete certificate from BEGIN CERTIFICATE to END CERTIFICATE")
+			return nil, fault.New(
+				fault.Invalid,
+				"the text has markers, but no complete certificate from BEGIN CERTIFICATE to END CERTIFICATE",
+			)
 		}
 		bodies = []string{text}
 	}
@@ -41,11 +52,19 @@ func ParseCertificates(text string) ([]*x509.Certificate, error) {
 	for _, b := range bodies {
 		der, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(b), ""))
 		if err != nil || len(der) == 0 {
-			return nil, fault.New(fault.Invalid, "the certificate is not base64 of DER (PEM, with or without BEGIN and END lines)")
+			return nil, fault.New(
+				fault.Invalid,
+				"the certificate is not base64 of DER (PEM, with or without BEGIN and END lines)",
+			)
 		}
 		certs, err := x509.ParseCertificates(der)
 		if err != nil {
-			return nil, fault.Wrap(fault.Invalid, err, "the text is base64, but it is not a certificate: %v", err)
+			return nil, fault.Wrap(
+				fault.Invalid,
+				err,
+				"the text is base64, but it is not a certificate: %v",
+				err,
+			)
 		}
 		out = append(out, certs...)
 	}
@@ -56,7 +75,9 @@ func ParseCertificates(text string) ([]*x509.Certificate, error) {
 }
 
 // Bare is DER in base64 on one line, as the RPCs answer it.
-func Bare(der []byte) string { return base64.StdEncoding.EncodeToString(der) }
+func Bare(der []byte) string {
+	return base64.StdEncoding.EncodeToString(der)
+}
 
 // rawCerts is the certificates in DER.
 func rawCerts(certs []*x509.Certificate) (der [][]byte) {
@@ -70,7 +91,10 @@ func rawCerts(certs []*x509.Certificate) (der [][]byte) {
 func PEM(kind string, der ...[]byte) []byte {
 	var b bytes.Buffer
 	for _, d := range der {
-		_ = pem.Encode(&b, &pem.Block{Type: kind, Bytes: d}) // a buffer takes all
+		_ = pem.Encode(&b, &pem.Block{
+			Type:  kind,
+			Bytes: d,
+		}) // a buffer takes all
 	}
 	return b.Bytes()
 }

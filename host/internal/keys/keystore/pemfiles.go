@@ -29,9 +29,24 @@ type Files struct {
 }
 
 // OpenFiles reads the files; what cannot be used is an error.
-func OpenFiles(certificate, key string, o TLSOptions, trust func() *x509.CertPool, log *slog.Logger) (*Files, error) {
-	f := &Files{certificate: certificate, key: key, trust: trust, log: log, now: time.Now,
-		config: &tls.Config{MinVersion: o.MinVersion, ClientAuth: o.Clients, NextProtos: []string{"h2", "http/1.1"}}}
+func OpenFiles(
+	certificate, key string,
+	o TLSOptions,
+	trust func() *x509.CertPool,
+	log *slog.Logger,
+) (*Files, error) {
+	f := &Files{
+		certificate: certificate,
+		key:         key,
+		trust:       trust,
+		log:         log,
+		now:         time.Now,
+		config: &tls.Config{
+			MinVersion: o.MinVersion,
+			ClientAuth: o.Clients,
+			NextProtos: []string{"h2", "http/1.1"},
+		},
+	}
 	f.stamp = f.stampFiles()
 	if err := f.readPair(); err != nil {
 		return nil, err
@@ -76,9 +91,19 @@ func (f *Files) isCurrent() *tls.Config {
 	if stamp := f.stampFiles(); stamp != f.stamp {
 		f.stamp = stamp
 		if err := f.readPair(); err != nil {
-			f.log.Error("the certificate files have changed and cannot be used; the earlier certificate stays in use", "error", err)
+			f.log.Error(
+				"the certificate files have changed and cannot be used; the earlier certificate stays in use",
+				"error",
+				err,
+			)
 		} else {
-			f.log.Info("the certificate files were read again", "certificate", f.certificate, "ends", f.chain[0].NotAfter)
+			f.log.Info(
+				"the certificate files were read again",
+				"certificate",
+				f.certificate,
+				"ends",
+				f.chain[0].NotAfter,
+			)
 		}
 	}
 	if f.trust == nil {
@@ -92,7 +117,9 @@ func (f *Files) isCurrent() *tls.Config {
 // ServerTLS returns the settings of a listener; those connections that are open go on.
 func (f *Files) ServerTLS() *tls.Config {
 	c := f.isCurrent().Clone()
-	c.GetConfigForClient = func(*tls.ClientHelloInfo) (*tls.Config, error) { return f.isCurrent(), nil }
+	c.GetConfigForClient = func(*tls.ClientHelloInfo) (*tls.Config, error) {
+		return f.isCurrent(), nil
+	}
 	return c
 }
 

@@ -125,7 +125,9 @@ func p12Bags(b []byte, password string) ([]p12Bag, error) {
 	return out, nil
 }
 
-func damagedP12(err error) error { return fmt.Errorf("damaged PKCS #12 keystore: %w", err) }
+func damagedP12(err error) error {
+	return fmt.Errorf("damaged PKCS #12 keystore: %w", err)
+}
 
 func strictASN1(b []byte, to any) error {
 	rest, err := asn1.Unmarshal(b, to)
@@ -160,7 +162,10 @@ func p12Entries(bags []p12Bag, password string) (certs, keys []p12Entry, err err
 			}
 			keys = append(keys, e)
 		default:
-			return nil, nil, fmt.Errorf("the PKCS #12 keystore holds something else than keys and certificates (a bag of type %s); take it out: keytool -delete", b.ID)
+			return nil, nil, fmt.Errorf(
+				"the PKCS #12 keystore holds something else than keys and certificates (a bag of type %s); take it out: keytool -delete",
+				b.ID,
+			)
 		}
 	}
 	return certs, keys, nil
@@ -182,7 +187,10 @@ func p12Nameless(b []byte, password string) (certs, keys []p12Entry, err error) 
 	default:
 		var trustErr error
 		if all, trustErr = pkcs12.DecodeTrustStore(b, password); trustErr != nil {
-			return nil, nil, fmt.Errorf("not readable: %w; convert it: keytool -importkeystore -deststoretype JKS", err)
+			return nil, nil, fmt.Errorf(
+				"not readable: %w; convert it: keytool -importkeystore -deststoretype JKS",
+				err,
+			)
 		}
 	}
 	for _, c := range all {
@@ -220,7 +228,10 @@ func p12Store(certs, keys []p12Entry, password, alias string) (jks.KeyStore, err
 			c.name = "certificate-" + strconv.Itoa(n)
 		}
 		if ks.IsPrivateKeyEntry(c.name) || ks.IsTrustedCertificateEntry(c.name) {
-			return ks, fmt.Errorf("the PKCS #12 keystore has two entries under the alias %q", c.name)
+			return ks, fmt.Errorf(
+				"the PKCS #12 keystore has two entries under the alias %q",
+				c.name,
+			)
 		}
 		if err := putTrusted(ks, c.name, c.cert.Raw, now); err != nil {
 			return ks, err
@@ -235,7 +246,9 @@ func p12Chain(certs []p12Entry, key crypto.Signer, id []byte) [][]byte {
 	var all []*x509.Certificate
 	for _, c := range certs {
 		all = append(all, c.cert)
-		if !c.trusted && samePublic(c.cert.PublicKey, key.Public()) && (leaf == nil || id != nil && bytes.Equal(c.id, id)) {
+		if !c.trusted &&
+			samePublic(c.cert.PublicKey, key.Public()) &&
+			(leaf == nil || id != nil && bytes.Equal(c.id, id)) {
 			leaf = c.cert
 		}
 	}
@@ -289,7 +302,10 @@ func (b p12Bag) openKey(password string) (crypto.Signer, error) {
 		}
 		var err error
 		if der, err = e.Algorithm.decryptContent(e.Data, password); err != nil {
-			return nil, fmt.Errorf("a key cannot be opened with the password of the keystore; set the same password for both: keytool -keypasswd: %w", err)
+			return nil, fmt.Errorf(
+				"a key cannot be opened with the password of the keystore; set the same password for both: keytool -keypasswd: %w",
+				err,
+			)
 		}
 	}
 	parsed, err := x509.ParsePKCS8PrivateKey(der)

@@ -27,11 +27,24 @@ var (
 	oidPBMAC1  = asn1.ObjectIdentifier{1, 2, 840, 113549, 1, 5, 14}
 	oidPBKDF2  = asn1.ObjectIdentifier{1, 2, 840, 113549, 1, 5, 12}
 	oid3DES    = asn1.ObjectIdentifier{1, 2, 840, 113549, 1, 12, 1, 3} // pbeWithSHAAnd3-KeyTripleDES-CBC
-	aesCiphers = map[string]int{"2.16.840.1.101.3.4.1.2": 16, "2.16.840.1.101.3.4.1.22": 24, "2.16.840.1.101.3.4.1.42": 32}
-	digests    = map[string]func() hash.Hash{"1.3.14.3.2.26": sha1.New, "2.16.840.1.101.3.4.2.1": sha256.New,
-		"2.16.840.1.101.3.4.2.2": sha512.New384, "2.16.840.1.101.3.4.2.3": sha512.New}
-	prfs = map[string]func() hash.Hash{"": sha1.New, "1.2.840.113549.2.7": sha1.New, "1.2.840.113549.2.9": sha256.New,
-		"1.2.840.113549.2.10": sha512.New384, "1.2.840.113549.2.11": sha512.New}
+	aesCiphers = map[string]int{
+		"2.16.840.1.101.3.4.1.2":  16,
+		"2.16.840.1.101.3.4.1.22": 24,
+		"2.16.840.1.101.3.4.1.42": 32,
+	}
+	digests = map[string]func() hash.Hash{
+		"1.3.14.3.2.26":          sha1.New,
+		"2.16.840.1.101.3.4.2.1": sha256.New,
+		"2.16.840.1.101.3.4.2.2": sha512.New384,
+		"2.16.840.1.101.3.4.2.3": sha512.New,
+	}
+	prfs = map[string]func() hash.Hash{
+		"":                    sha1.New,
+		"1.2.840.113549.2.7":  sha1.New,
+		"1.2.840.113549.2.9":  sha256.New,
+		"1.2.840.113549.2.10": sha512.New384,
+		"1.2.840.113549.2.11": sha512.New,
+	}
 )
 
 type p12Algorithm pkix.AlgorithmIdentifier
@@ -184,7 +197,11 @@ func (a p12Algorithm) derivePBKDF2(password string, size int) ([]byte, error) {
 	}
 	if size == 0 {
 		if size = d.Length; size < 1 || size > maxMacKey {
-			return nil, fmt.Errorf("the key of the MAC has %d bytes; 1 to %d are allowed", size, maxMacKey)
+			return nil, fmt.Errorf(
+				"the key of the MAC has %d bytes; 1 to %d are allowed",
+				size,
+				maxMacKey,
+			)
 		}
 	}
 	return pbkdf2.Key(prf, password, d.Salt, d.Iterations, size)
@@ -192,7 +209,13 @@ func (a p12Algorithm) derivePBKDF2(password string, size int) ([]byte, error) {
 
 // p12Derive is the derivation of RFC 7292 appendix B.2; purpose 1 is a key, 2 a
 // vector, 3 a MAC. Passwords are printable ASCII here.
-func p12Derive(h func() hash.Hash, purpose byte, salt []byte, password string, iterations, size int) []byte {
+func p12Derive(
+	h func() hash.Hash,
+	purpose byte,
+	salt []byte,
+	password string,
+	iterations, size int,
+) []byte {
 	v := h().BlockSize()
 	var pass []byte
 	for _, c := range []byte(password) {

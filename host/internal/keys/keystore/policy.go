@@ -8,7 +8,9 @@ import (
 )
 
 // Protocols are the TLS protocols of the runtime, in Java's spelling, from TLS 1.0 on.
-func Protocols() []string { return []string{"TLSv1", "TLSv1.1", "TLSv1.2", "TLSv1.3"} }
+func Protocols() []string {
+	return []string{"TLSv1", "TLSv1.1", "TLSv1.2", "TLSv1.3"}
+}
 
 // Suite is a cipher suite of the runtime.
 type Suite struct {
@@ -22,10 +24,21 @@ type Suite struct {
 func CipherSuites() []Suite {
 	var out []Suite
 	for _, s := range tls.CipherSuites() {
-		out = append(out, Suite{Name: s.Name, TLS13: slices.Contains(s.SupportedVersions, tls.VersionTLS13), id: s.ID})
+		out = append(
+			out,
+			Suite{
+				Name:  s.Name,
+				TLS13: slices.Contains(s.SupportedVersions, tls.VersionTLS13),
+				id:    s.ID,
+			},
+		)
 	}
 	for _, s := range tls.InsecureCipherSuites() {
-		out = append(out, Suite{Name: s.Name, Insecure: true, id: s.ID})
+		out = append(out, Suite{
+			Name:     s.Name,
+			Insecure: true,
+			id:       s.ID,
+		})
 	}
 	return out
 }
@@ -44,9 +57,15 @@ func newPolicy(names, suites []string) (policy, error) {
 	var p policy
 	var picked []uint16
 	for _, n := range names {
-		i := slices.IndexFunc(Protocols(), func(name string) bool { return strings.EqualFold(name, n) })
+		i := slices.IndexFunc(Protocols(), func(name string) bool {
+			return strings.EqualFold(name, n)
+		})
 		if i < 0 {
-			return p, fmt.Errorf("<tls-protocols>: %q is not one of %s", n, strings.Join(Protocols(), ", "))
+			return p, fmt.Errorf(
+				"<tls-protocols>: %q is not one of %s",
+				n,
+				strings.Join(Protocols(), ", "),
+			)
 		}
 		if v := tls.VersionTLS10 + uint16(i); !slices.Contains(picked, v) {
 			picked = append(picked, v)
@@ -55,7 +74,10 @@ func newPolicy(names, suites []string) (policy, error) {
 	if len(picked) > 0 {
 		p.min, p.max = slices.Min(picked), slices.Max(picked)
 		if int(p.max-p.min)+1 != len(picked) {
-			return p, fmt.Errorf("<tls-protocols> %s: a protocol in the middle is missing, which TLS cannot negotiate; list a range without gaps", strings.Join(names, ","))
+			return p, fmt.Errorf(
+				"<tls-protocols> %s: a protocol in the middle is missing, which TLS cannot negotiate; list a range without gaps",
+				strings.Join(names, ","),
+			)
 		}
 	}
 	if len(suites) == 0 {
@@ -93,9 +115,15 @@ func (p *policy) restrictSuites(names []string) error {
 	}
 	switch {
 	case len(p.suites) == 0 && len(seen13) == 0:
-		return fmt.Errorf("<cipher-suites>: the runtime does not support %s; aaa:get-cipher-suites lists the supported suites", strings.Join(names, ", "))
+		return fmt.Errorf(
+			"<cipher-suites>: the runtime does not support %s; aaa:get-cipher-suites lists the supported suites",
+			strings.Join(names, ", "),
+		)
 	case len(seen13) > 0 && len(seen13) < all13:
-		return fmt.Errorf("<cipher-suites>: of the suites of TLS 1.3 (TLS_AES_…, TLS_CHACHA20_…) list all %d or none: the runtime cannot exclude one", all13)
+		return fmt.Errorf(
+			"<cipher-suites>: of the suites of TLS 1.3 (TLS_AES_…, TLS_CHACHA20_…) list all %d or none: the runtime cannot exclude one",
+			all13,
+		)
 	case len(seen13) == 0:
 		limit(0, tls.VersionTLS12)
 	case len(p.suites) == 0:
@@ -112,7 +140,8 @@ func (p *policy) restrictSuites(names []string) error {
 func (p *policy) isHTTP2Capable() bool {
 	for _, id := range p.suites {
 		name := tls.CipherSuiteName(id)
-		if !strings.Contains(name, "ECDHE") || !(strings.Contains(name, "GCM") || strings.Contains(name, "CHACHA20")) {
+		if !strings.Contains(name, "ECDHE") ||
+			!(strings.Contains(name, "GCM") || strings.Contains(name, "CHACHA20")) {
 			return false
 		}
 	}

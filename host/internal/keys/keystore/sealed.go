@@ -31,9 +31,13 @@ type sealedStorage struct {
 	revision datastore.Revision // of the first piece, which every change writes
 }
 
-func (d *sealedStorage) pieceKey(piece int) string { return fmt.Sprintf("%s/%04d", d.bundle, piece) }
+func (d *sealedStorage) pieceKey(piece int) string {
+	return fmt.Sprintf("%s/%04d", d.bundle, piece)
+}
 
-func entryAAD(key string) []byte { return []byte(namespace + "/" + key) }
+func entryAAD(key string) []byte {
+	return []byte(namespace + "/" + key)
+}
 
 func (d *sealedStorage) loadSaved(ctx context.Context) (s saved, err error) {
 	var text bytes.Buffer
@@ -45,7 +49,11 @@ func (d *sealedStorage) loadSaved(ctx context.Context) (s saved, err error) {
 			}
 			plain, err := d.sealer.Open(e.Value, entryAAD(e.Key))
 			if err != nil {
-				return fmt.Errorf("the keystores of bundle %s in the datastore do not open: %w; is the key of aaa-encrypt-service-config.xml that of this cluster?", d.bundle, err)
+				return fmt.Errorf(
+					"the keystores of bundle %s in the datastore do not open: %w; is the key of aaa-encrypt-service-config.xml that of this cluster?",
+					d.bundle,
+					err,
+				)
 			}
 			text.Write(plain)
 			if e.Key == d.pieceKey(0) {
@@ -61,7 +69,11 @@ func (d *sealedStorage) loadSaved(ctx context.Context) (s saved, err error) {
 		return s, ErrNone
 	}
 	if err := gob.NewDecoder(&text).Decode(&s); err != nil {
-		return s, fmt.Errorf("the keystores of bundle %s in the datastore are damaged: %w", d.bundle, err)
+		return s, fmt.Errorf(
+			"the keystores of bundle %s in the datastore are damaged: %w",
+			d.bundle,
+			err,
+		)
 	}
 	d.revision = revision
 	return s, nil
@@ -82,9 +94,17 @@ func (d *sealedStorage) storeSaved(ctx context.Context, s saved) error {
 		ops = append(ops, datastore.Put(namespace, key, sealed))
 	}
 	revision, err := d.store.Commit(ctx, datastore.Txn{Ops: ops,
-		Compares: []datastore.Compare{{Namespace: namespace, Key: d.pieceKey(0), Revision: d.revision}}})
+		Compares: []datastore.Compare{{
+			Namespace: namespace,
+			Key:       d.pieceKey(0),
+			Revision:  d.revision,
+		}}})
 	if errors.Is(err, datastore.ErrConflict) {
-		return fault.Wrap(fault.Unavailable, err, "another node changed the keystores at the same time; try again")
+		return fault.Wrap(
+			fault.Unavailable,
+			err,
+			"another node changed the keystores at the same time; try again",
+		)
 	}
 	if err == nil {
 		d.revision = revision
@@ -93,10 +113,15 @@ func (d *sealedStorage) storeSaved(ctx context.Context, s saved) error {
 }
 
 // isCurrent reports that what is known is not older than a revision.
-func (d *sealedStorage) isCurrent(r datastore.Revision) bool { return d.revision >= r }
+func (d *sealedStorage) isCurrent(r datastore.Revision) bool {
+	return d.revision >= r
+}
 
 func (d *sealedStorage) followChanges(ctx context.Context, changed func(datastore.Revision)) error {
-	return datastore.Changed(ctx, d.store, []datastore.Prefix{{Namespace: namespace, Key: d.pieceKey(0)}}, func(_ context.Context, b *datastore.Batch) error {
+	return datastore.Changed(ctx, d.store, []datastore.Prefix{{
+		Namespace: namespace,
+		Key:       d.pieceKey(0),
+	}}, func(_ context.Context, b *datastore.Batch) error {
 		if b == nil {
 			changed(d.store.Revision())
 		} else {

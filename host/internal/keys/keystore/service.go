@@ -92,7 +92,11 @@ func Open(ctx context.Context, o Options) (*Service, error) {
 	}
 	s := &Service{o: o, config: c}
 	if c.UseMDSAL {
-		s.storage = &sealedStorage{store: o.Store, sealer: o.Sealer, bundle: c.Bundle}
+		s.storage = &sealedStorage{
+			store:  o.Store,
+			sealer: o.Sealer,
+			bundle: c.Bundle,
+		}
 	} else {
 		s.storage = &fileStorage{dir: o.Dir, config: c}
 	}
@@ -108,7 +112,11 @@ func Open(ctx context.Context, o Options) (*Service, error) {
 		return nil, err
 	}
 	for _, n := range st.policy.unknown {
-		o.Log.Warn("a cipher suite of the settings is not one of the runtime and is not offered", "suite", n)
+		o.Log.Warn(
+			"a cipher suite of the settings is not one of the runtime and is not offered",
+			"suite",
+			n,
+		)
 	}
 	s.now.Store(st)
 	return s, nil
@@ -119,9 +127,15 @@ func Open(ctx context.Context, o Options) (*Service, error) {
 func (s *Service) createMissing(ctx context.Context, f *xmlfile.File, have saved) (saved, error) {
 	c := &s.config
 	if (have.Ctl != nil && c.Password == "") || (have.Trust != nil && c.TrustPassword == "") {
-		return have, fmt.Errorf("%s: <store-password> is empty, and there is a keystore in configuration/ssl already; enter its password, or move the keystore away to create a new one", ConfigFile(s.o.Dir))
+		return have, fmt.Errorf(
+			"%s: <store-password> is empty, and there is a keystore in configuration/ssl already; enter its password, or move the keystore away to create a new one",
+			ConfigFile(s.o.Dir),
+		)
 	}
-	for path, p := range map[string]*string{ctlPasswordPath: &c.Password, trustPasswordPath: &c.TrustPassword} {
+	for path, p := range map[string]*string{
+		ctlPasswordPath:   &c.Password,
+		trustPasswordPath: &c.TrustPassword,
+	} {
 		if *p != "" {
 			continue
 		}
@@ -178,7 +192,15 @@ func (s *Service) createMissing(ctx context.Context, f *xmlfile.File, have saved
 // made logs and reports what create has kept.
 func (s *Service) made(v saved) {
 	c := &s.config
-	s.o.Log.Info("keystores made", "controller", c.Name, "trust", c.TrustName, "datastore", c.UseMDSAL)
+	s.o.Log.Info(
+		"keystores made",
+		"controller",
+		c.Name,
+		"trust",
+		c.TrustName,
+		"datastore",
+		c.UseMDSAL,
+	)
 	if s.o.Made == nil {
 		return
 	}
@@ -188,7 +210,11 @@ func (s *Service) made(v saved) {
 	}
 	text := fmt.Sprintf("keystores %s and %s in %s", c.Name, c.TrustName, where)
 	if st, err := s.parseSaved(v); err == nil {
-		text += fmt.Sprintf(", certificate SHA256:%X of %s", sha256.Sum256(st.chain[0].Raw), st.chain[0].Subject)
+		text += fmt.Sprintf(
+			", certificate SHA256:%X of %s",
+			sha256.Sum256(st.chain[0].Raw),
+			st.chain[0].Subject,
+		)
 	}
 	s.o.Made(text)
 }
@@ -225,12 +251,20 @@ func (s *Service) parseSaved(v saved) (*state, error) {
 // which says which keystore a change is of.
 type which func(*saved) (store *[]byte, password string)
 
-func ctlStore(s *saved) (*[]byte, string)   { return &s.Ctl, s.CtlPassword }
-func trustStore(s *saved) (*[]byte, string) { return &s.Trust, s.TrustPassword }
+func ctlStore(s *saved) (*[]byte, string) {
+	return &s.Ctl, s.CtlPassword
+}
+func trustStore(s *saved) (*[]byte, string) {
+	return &s.Trust, s.TrustPassword
+}
 
 // changeKeystore applies f to a keystore, keeps the result and then lets it count. When
 // another node of the cluster was faster, it is done once more on what that one made.
-func (s *Service) changeKeystore(ctx context.Context, w which, f func(*state, jks.KeyStore) error) error {
+func (s *Service) changeKeystore(
+	ctx context.Context,
+	w which,
+	f func(*state, jks.KeyStore) error,
+) error {
 	s.changes.Lock()
 	defer s.changes.Unlock()
 	err := s.changeLocked(ctx, w, f)
@@ -242,7 +276,11 @@ func (s *Service) changeKeystore(ctx context.Context, w which, f func(*state, jk
 	return err
 }
 
-func (s *Service) changeLocked(ctx context.Context, w which, f func(*state, jks.KeyStore) error) error {
+func (s *Service) changeLocked(
+	ctx context.Context,
+	w which,
+	f func(*state, jks.KeyStore) error,
+) error {
 	old := s.now.Load()
 	next := old.saved
 	b, password := w(&next)
@@ -281,7 +319,11 @@ func (s *Service) reloadKeystores(ctx context.Context, r datastore.Revision) {
 		return
 	}
 	if err := s.reloadLocked(ctx); err != nil {
-		s.o.Log.Error("keystores changed by another node cannot be used; the earlier ones stay", "error", err)
+		s.o.Log.Error(
+			"keystores changed by another node cannot be used; the earlier ones stay",
+			"error",
+			err,
+		)
 	}
 }
 

@@ -36,14 +36,26 @@ func (s *Service) ServerTLS(o TLSOptions) *tls.Config {
 	}
 	c := current().Clone()
 	c.CipherSuites = nil // the listener's check for HTTP/2 wants more; each connection has its own
-	c.GetConfigForClient = func(*tls.ClientHelloInfo) (*tls.Config, error) { return current(), nil }
+	c.GetConfigForClient = func(*tls.ClientHelloInfo) (*tls.Config, error) {
+		return current(), nil
+	}
 	return c
 }
 
 func (st *state) serverTLS(o TLSOptions) *tls.Config {
-	cert := tls.Certificate{Certificate: rawCerts(st.chain), PrivateKey: st.key, Leaf: st.chain[0]}
-	c := &tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: o.MinVersion, MaxVersion: st.policy.max,
-		CipherSuites: st.policy.suites, ClientAuth: o.Clients, NextProtos: []string{"h2", "http/1.1"}}
+	cert := tls.Certificate{
+		Certificate: rawCerts(st.chain),
+		PrivateKey:  st.key,
+		Leaf:        st.chain[0],
+	}
+	c := &tls.Config{
+		Certificates: []tls.Certificate{cert},
+		MinVersion:   o.MinVersion,
+		MaxVersion:   st.policy.max,
+		CipherSuites: st.policy.suites,
+		ClientAuth:   o.Clients,
+		NextProtos:   []string{"h2", "http/1.1"},
+	}
 	if !st.policy.isHTTP2Capable() {
 		c.NextProtos = []string{"http/1.1"}
 	}
@@ -59,7 +71,9 @@ func (st *state) serverTLS(o TLSOptions) *tls.Config {
 }
 
 // Pool are the certificates of the trust keystore.
-func (s *Service) Pool() *x509.CertPool { return s.now.Load().certPool() }
+func (s *Service) Pool() *x509.CertPool {
+	return s.now.Load().certPool()
+}
 
 // Trust returns the certificates of the trust keystore as PEM.
 func (s *Service) Trust(context.Context) ([]byte, error) {

@@ -34,12 +34,19 @@ type Bus struct {
 }
 
 // New returns a bus without subscribers.
-func New() *Bus { return &Bus{subs: map[*Subscription]struct{}{}} }
+func New() *Bus {
+	return &Bus{subs: map[*Subscription]struct{}{}}
+}
 
 // Publish hands an event to everybody who has subscribed to its stream. It never
 // waits for them.
 func (b *Bus) Publish(stream, publisher string, data []byte) {
-	b.Put(Event{Stream: stream, Publisher: publisher, Data: data, Time: time.Now()})
+	b.Put(Event{
+		Stream:    stream,
+		Publisher: publisher,
+		Data:      data,
+		Time:      time.Now(),
+	})
 }
 
 // Put is Publish of an event that is complete.
@@ -74,10 +81,17 @@ func (b *Bus) Subscribe(size int, streams ...string) *Subscription {
 
 // Carried returns a subscription to what other nodes are to get, of all streams. It does not make a
 // stream wanted.
-func (b *Bus) Carried(size int) *Subscription { return b.subscribeStreams(size, true, nil) }
+func (b *Bus) Carried(size int) *Subscription {
+	return b.subscribeStreams(size, true, nil)
+}
 
 func (b *Bus) subscribeStreams(size int, carried bool, streams []string) *Subscription {
-	s := &Subscription{bus: b, carried: carried, queue: make(chan Event, max(size, 1)), done: make(chan struct{})}
+	s := &Subscription{
+		bus:     b,
+		carried: carried,
+		queue:   make(chan Event, max(size, 1)),
+		done:    make(chan struct{}),
+	}
 	if len(streams) > 0 {
 		s.streams = map[string]bool{}
 		for _, n := range streams {
@@ -142,7 +156,8 @@ func (s *Subscription) putEvent(e Event) {
 			s.bytes.Add(-int64(len(old.Data)))
 			s.lost++
 		default:
-			if s.bytes.Load() == int64(len(e.Data)) && len(e.Data) > maxQueued { // larger than the queue may be
+			if s.bytes.Load() == int64(len(e.Data)) &&
+				len(e.Data) > maxQueued { // larger than the queue may be
 				s.bytes.Add(-int64(len(e.Data)))
 				s.lost++
 				return

@@ -33,8 +33,12 @@ type account struct {
 
 func newAccount(q Quotas) *account {
 	return &account{
-		unread: semaphore.NewWeighted(q.UnreadBytes), unreadMax: q.UnreadBytes, snapshots: semaphore.NewWeighted(q.Snapshots),
-		commits: perSecond(q.Commits, 2), written: perSecond(q.WriteBytes, 4), published: perSecond(q.PublishBytes, 4),
+		unread:    semaphore.NewWeighted(q.UnreadBytes),
+		unreadMax: q.UnreadBytes,
+		snapshots: semaphore.NewWeighted(q.Snapshots),
+		commits:   perSecond(q.Commits, 2),
+		written:   perSecond(q.WriteBytes, 4),
+		published: perSecond(q.PublishBytes, 4),
 	}
 }
 
@@ -84,7 +88,12 @@ func (s *Server) enterRequest(req any) (leave func(), err error) {
 	if most > 0 && now > most && now > n {
 		s.account.requests.Add(-n)
 		s.noteQuotaExceeded("requests")
-		return nil, fault.New(fault.Unavailable, "the calls of plugin %s that are under way have %d MiB, which is its quota; try again later", s.plugin, most>>20)
+		return nil, fault.New(
+			fault.Unavailable,
+			"the calls of plugin %s that are under way have %d MiB, which is its quota; try again later",
+			s.plugin,
+			most>>20,
+		)
 	}
 	return func() { s.account.requests.Add(-n) }, nil
 }
@@ -96,7 +105,14 @@ func (s *Server) acquireSnapshot(ctx context.Context) (_ context.Context, leave 
 	if q.Snapshots <= 0 {
 		return ctx, func() {}, nil
 	}
-	if err := s.acquireSemaphore(ctx, s.account.snapshots, 1, "%d snapshots of the store are being read by plugin %s, which is its quota", q.Snapshots, s.plugin); err != nil {
+	if err := s.acquireSemaphore(
+		ctx,
+		s.account.snapshots,
+		1,
+		"%d snapshots of the store are being read by plugin %s, which is its quota",
+		q.Snapshots,
+		s.plugin,
+	); err != nil {
 		return nil, nil, err
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, 6*q.UnreadTime, s.unreadFault())
@@ -104,7 +120,13 @@ func (s *Server) acquireSnapshot(ctx context.Context) (_ context.Context, leave 
 }
 
 // acquireSemaphore acquires n of a semaphore, and gives up after the time that a plugin has for reading.
-func (s *Server) acquireSemaphore(ctx context.Context, of *semaphore.Weighted, n int64, format string, args ...any) error {
+func (s *Server) acquireSemaphore(
+	ctx context.Context,
+	of *semaphore.Weighted,
+	n int64,
+	format string,
+	args ...any,
+) error {
 	within, cancel := context.WithTimeout(ctx, s.services.Quotas.UnreadTime)
 	defer cancel()
 	if of.Acquire(within, n) == nil {
@@ -118,7 +140,12 @@ func (s *Server) acquireSemaphore(ctx context.Context, of *semaphore.Weighted, n
 }
 
 func (s *Server) unreadFault() error {
-	return fault.New(fault.Unavailable, "plugin %s has not read the stream for %s, so it was reset; open it again", s.plugin, s.services.Quotas.UnreadTime)
+	return fault.New(
+		fault.Unavailable,
+		"plugin %s has not read the stream for %s, so it was reset; open it again",
+		s.plugin,
+		s.services.Quotas.UnreadTime,
+	)
 }
 
 // paced is a stream to the plugin, which reads it in time or loses it. At most one message of it waits to be read.
@@ -170,7 +197,14 @@ func (p paced) SendMsg(m any) error {
 	size := sizeOf(m)
 	n := min(int64(size)+minMessage, p.s.account.unreadMax)
 	ctx := p.Context()
-	err := p.s.acquireSemaphore(ctx, p.s.account.unread, n, "plugin %s has %d MiB of its streams unread, which is its quota", p.s.plugin, p.s.account.unreadMax>>20)
+	err := p.s.acquireSemaphore(
+		ctx,
+		p.s.account.unread,
+		n,
+		"plugin %s has %d MiB of its streams unread, which is its quota",
+		p.s.plugin,
+		p.s.account.unreadMax>>20,
+	)
 	if err != nil {
 		return err
 	}
@@ -211,7 +245,13 @@ type message struct {
 }
 
 func (c *connection) addMessage(body any, size int, free func()) *message {
-	m := &message{body: body, size: size, conn: c, free: free, done: make(chan struct{})}
+	m := &message{
+		body: body,
+		size: size,
+		conn: c,
+		free: free,
+		done: make(chan struct{}),
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.over {
@@ -261,8 +301,10 @@ func (connectionStats) HandleConn(ctx context.Context, s stats.ConnStats) {
 	}
 }
 
-func (connectionStats) TagRPC(ctx context.Context, _ *stats.RPCTagInfo) context.Context { return ctx }
-func (connectionStats) HandleRPC(context.Context, stats.RPCStats)                       {}
+func (connectionStats) TagRPC(ctx context.Context, _ *stats.RPCTagInfo) context.Context {
+	return ctx
+}
+func (connectionStats) HandleRPC(context.Context, stats.RPCStats) {}
 
 // minMessage is the least capacity of a buffer that gRPC says it has written.
 const minMessage = 2 << 10

@@ -108,7 +108,9 @@ const (
 )
 
 // NamespacePrivate is where a plugin keeps what is its alone.
-func NamespacePrivate(plugin string) string { return "plugin/" + plugin }
+func NamespacePrivate(plugin string) string {
+	return "plugin/" + plugin
+}
 
 // TreeKey returns the key of a document in a tree.
 func TreeKey(path string) string {

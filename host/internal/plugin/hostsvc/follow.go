@@ -16,10 +16,18 @@ import (
 const maxPrefixes = 64
 
 // Follow streams the state below the prefixes and every change of it.
-func (d *datastoreServer) Follow(r *pluginv1.FollowRequest, out grpc.ServerStreamingServer[pluginv1.FollowResponse]) error {
+func (d *datastoreServer) Follow(
+	r *pluginv1.FollowRequest,
+	out grpc.ServerStreamingServer[pluginv1.FollowResponse],
+) error {
 	store := d.s.services.Store
 	if len(r.Prefixes) == 0 || len(r.Prefixes) > maxPrefixes {
-		return fault.New(fault.Invalid, "between 1 and %d prefixes can be followed, not %d", maxPrefixes, len(r.Prefixes))
+		return fault.New(
+			fault.Invalid,
+			"between 1 and %d prefixes can be followed, not %d",
+			maxPrefixes,
+			len(r.Prefixes),
+		)
 	}
 	f := &following{s: d.s, out: out, request: r.Prefixes}
 	for _, p := range r.Prefixes {
@@ -77,14 +85,23 @@ func (f *following) Reset(sn datastore.Snapshot) error {
 		return err
 	}
 	for i, p := range f.at {
-		for e, err := range sn.Range(p.Namespace, datastore.RangeOptions{Prefix: p.Key, Shared: true}) {
+		for e, err := range sn.Range(
+			p.Namespace,
+			datastore.RangeOptions{Prefix: p.Key, Shared: true},
+		) {
 			if f.failed = context.Cause(ctx); f.failed != nil {
 				return datastore.ErrClosed
 			}
 			if err != nil {
 				return err
 			}
-			list = append(list, &pluginv1.FollowEntry{Prefix: int32(i), Entry: toProtoEntry(f.request[i].Space, e)})
+			list = append(
+				list,
+				&pluginv1.FollowEntry{
+					Prefix: int32(i),
+					Entry:  toProtoEntry(f.request[i].Space, e),
+				},
+			)
 			if size += len(e.Key) + len(e.Value); size >= chunk {
 				if err := flush(); err != nil {
 					return err
@@ -116,12 +133,22 @@ func (f *following) Apply(b datastore.Batch) error {
 				if size += len(e.Key) + len(e.Value); size > maxBatch {
 					return errLargeBatch
 				}
-				list = append(list, &pluginv1.FollowEntry{Prefix: int32(i), Entry: toProtoEntry(f.request[i].Space, e.Entry), Deleted: e.Deleted})
+				list = append(
+					list,
+					&pluginv1.FollowEntry{
+						Prefix:  int32(i),
+						Entry:   toProtoEntry(f.request[i].Space, e.Entry),
+						Deleted: e.Deleted,
+					},
+				)
 			}
 		}
 	}
 	if len(list) == 0 {
 		return f.sendResponse(&pluginv1.FollowResponse{Step: &pluginv1.FollowResponse_Progress{Progress: uint64(b.Revision)}})
 	}
-	return f.sendResponse(&pluginv1.FollowResponse{Step: &pluginv1.FollowResponse_Batch{Batch: &pluginv1.FollowBatch{Revision: uint64(b.Revision), Events: list}}})
+	return f.sendResponse(&pluginv1.FollowResponse{Step: &pluginv1.FollowResponse_Batch{Batch: &pluginv1.FollowBatch{
+		Revision: uint64(b.Revision),
+		Events:   list,
+	}}})
 }

@@ -40,7 +40,12 @@ func (s *Server) checkToken(ctx context.Context) error {
 	return nil
 }
 
-func (s *Server) interceptUnary(ctx context.Context, req any, info *grpc.UnaryServerInfo, h grpc.UnaryHandler) (any, error) {
+func (s *Server) interceptUnary(
+	ctx context.Context,
+	req any,
+	info *grpc.UnaryServerInfo,
+	h grpc.UnaryHandler,
+) (any, error) {
 	if err := s.checkToken(ctx); err != nil {
 		return nil, err
 	}
@@ -58,12 +63,21 @@ func (s *Server) admitLinked(call, stream context.Context) (context.Context, err
 }
 
 // relayUnary carries a call on a link to another plugin.
-func (s *Server) relayUnary(ctx context.Context, method string, request []byte) (_ []byte, err error) {
+func (s *Server) relayUnary(
+	ctx context.Context,
+	method string,
+	request []byte,
+) (_ []byte, err error) {
 	defer s.recoverPanic(method, &err)
 	return s.services.RelayUnary(ctx, method, request)
 }
 
-func (s *Server) serveAdmitted(ctx context.Context, req any, info *grpc.UnaryServerInfo, h grpc.UnaryHandler) (_ any, err error) {
+func (s *Server) serveAdmitted(
+	ctx context.Context,
+	req any,
+	info *grpc.UnaryServerInfo,
+	h grpc.UnaryHandler,
+) (_ any, err error) {
 	_, ok := ctx.Deadline()
 	if !ok && s.services.CallTimeout > 0 {
 		var cancel context.CancelFunc
@@ -94,7 +108,12 @@ func (s *Server) serveAdmitted(ctx context.Context, req any, info *grpc.UnarySer
 	return res, fault.ToStatus(err)
 }
 
-func (s *Server) interceptStream(srv any, ss grpc.ServerStream, info *grpc.StreamServerInfo, h grpc.StreamHandler) (err error) {
+func (s *Server) interceptStream(
+	srv any,
+	ss grpc.ServerStream,
+	info *grpc.StreamServerInfo,
+	h grpc.StreamHandler,
+) (err error) {
 	if err := s.checkToken(ss.Context()); err != nil {
 		return err
 	}
@@ -121,7 +140,10 @@ func (s *Server) recoverPanic(method string, err *error) {
 	if v := recover(); v != nil {
 		s.services.Log.Error("a service for plugins panicked", "plugin", s.plugin, "method", method,
 			"panic", fmt.Sprint(v), "stack", string(debug.Stack()))
-		*err = fault.ToStatus(fault.New(fault.Internal, "internal error in the host; its log has the details"))
+		*err = fault.ToStatus(fault.New(
+			fault.Internal,
+			"internal error in the host; its log has the details",
+		))
 	}
 }
 
@@ -131,13 +153,25 @@ var requirements = map[string]struct {
 	what  string // of the controller
 	has   func(Services) bool
 }{
-	"HostDatastore":    {grant.Datastore, "datastore", func(s Services) bool { return s.Store != nil }},
-	"HostRoles":        {grant.Roles, "roles", func(s Services) bool { return s.Roles != nil }},
-	"HostSecrets":      {grant.Secrets, "key for secrets", func(s Services) bool { return s.Secrets != nil }},
-	"HostOperations":   {"", "operations of other modules", func(s Services) bool { return s.Operations != nil }},
-	"HostEvents":       {"", "event bus", func(s Services) bool { return s.Bus != nil }},
-	"HostCertificates": {"", "keystore", func(s Services) bool { return s.Certificates != nil }},
-	"HostSwitchboard":  {"", "switchboard", func(s Services) bool { return s.Directory != nil }},
+	"HostDatastore": {grant.Datastore, "datastore", func(s Services) bool {
+		return s.Store != nil
+	}},
+	"HostRoles": {grant.Roles, "roles", func(s Services) bool {
+		return s.Roles != nil
+	}},
+	"HostSecrets": {grant.Secrets, "key for secrets", func(s Services) bool {
+		return s.Secrets != nil
+	}},
+	"HostOperations": {"", "operations of other modules", func(s Services) bool {
+		return s.Operations != nil
+	}},
+	"HostEvents": {"", "event bus", func(s Services) bool { return s.Bus != nil }},
+	"HostCertificates": {"", "keystore", func(s Services) bool {
+		return s.Certificates != nil
+	}},
+	"HostSwitchboard": {"", "switchboard", func(s Services) bool {
+		return s.Directory != nil
+	}},
 }
 
 // checkService refuses a call of a service that the plugin was not granted, or that this controller does not have.

@@ -22,7 +22,10 @@ type operationsServer struct {
 	s *Server
 }
 
-func (o *operationsServer) Call(ctx context.Context, r *pluginv1.CallRequest) (*pluginv1.CallResponse, error) {
+func (o *operationsServer) Call(
+	ctx context.Context,
+	r *pluginv1.CallRequest,
+) (*pluginv1.CallResponse, error) {
 	ctx, hops := onward.Relayed(ctx)
 	if err := relay.Circle(hops); err != nil {
 		return nil, err
@@ -33,7 +36,12 @@ func (o *operationsServer) Call(ctx context.Context, r *pluginv1.CallRequest) (*
 		}
 		served, ok := o.s.services.Serving(r.OnBehalfOf)
 		if !ok {
-			return nil, fault.New(fault.Denied, "plugin %s is not serving the request %q now, so it cannot act for its caller", o.s.plugin, r.OnBehalfOf)
+			return nil, fault.New(
+				fault.Denied,
+				"plugin %s is not serving the request %q now, so it cannot act for its caller",
+				o.s.plugin,
+				r.OnBehalfOf,
+			)
 		}
 		who, _ := caller.From(served)
 		ctx = caller.With(context.WithValue(ctx, servedKey{}, served), who)
@@ -50,14 +58,20 @@ type switchboardServer struct {
 	s *Server
 }
 
-func (b *switchboardServer) Providers(_ context.Context, r *pluginv1.ProvidersRequest) (*pluginv1.ProvidersResponse, error) {
+func (b *switchboardServer) Providers(
+	_ context.Context,
+	r *pluginv1.ProvidersRequest,
+) (*pluginv1.ProvidersResponse, error) {
 	if err := b.s.Allowed(grant.Plugins, r.Capability); err != nil {
 		return nil, err
 	}
 	return b.listProviders(r.Capability), nil
 }
 
-func (b *switchboardServer) WatchProviders(r *pluginv1.ProvidersRequest, out grpc.ServerStreamingServer[pluginv1.ProvidersResponse]) error {
+func (b *switchboardServer) WatchProviders(
+	r *pluginv1.ProvidersRequest,
+	out grpc.ServerStreamingServer[pluginv1.ProvidersResponse],
+) error {
 	d := b.s.services.Directory
 	if err := b.s.Allowed(grant.Plugins, r.Capability); err != nil {
 		return err
@@ -83,7 +97,13 @@ func (b *switchboardServer) WatchProviders(r *pluginv1.ProvidersRequest, out grp
 func (b *switchboardServer) listProviders(capability string) *pluginv1.ProvidersResponse {
 	res := &pluginv1.ProvidersResponse{}
 	for _, p := range b.s.services.Directory.Providers(capability) {
-		m := &pluginv1.Provider{Name: p.Name, Version: p.Version, Ready: p.Ready, Labels: p.Labels, Generation: p.Generation}
+		m := &pluginv1.Provider{
+			Name:       p.Name,
+			Version:    p.Version,
+			Ready:      p.Ready,
+			Labels:     p.Labels,
+			Generation: p.Generation,
+		}
 		if p.RestartIn > 0 {
 			m.RestartIn = durationpb.New(p.RestartIn)
 		}

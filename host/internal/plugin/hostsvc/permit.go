@@ -45,7 +45,9 @@ func (s *Server) Held() grant.Held {
 }
 
 // Permit returns what the plugin may do now.
-func (s *Server) Permit() grant.Permit { return s.permit.Load().Permit }
+func (s *Server) Permit() grant.Permit {
+	return s.permit.Load().Permit
+}
 
 // renewPermit makes a new permit; the caller holds mu.
 func (s *Server) renewPermit() {

@@ -68,7 +68,9 @@ func (s *Server) checkStoreRoom(ctx context.Context, t datastore.Txn) error {
 	st := &s.stored
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	over := func() bool { return st.bytes+bytes > q.StoreBytes || st.keys+keys > q.StoreKeys }
+	over := func() bool {
+		return st.bytes+bytes > q.StoreBytes || st.keys+keys > q.StoreKeys
+	}
 	if !st.counted || over() {
 		err := s.countStored(ctx)
 		if err == nil {
@@ -133,7 +135,10 @@ func (s *Server) countStored(ctx context.Context) error {
 			return err
 		}
 		m := s.Manifest()
-		for namespace, trees := range map[string][]string{NamespaceConfig: m.GetOwns(), NamespaceOperational: m.GetPublishes()} {
+		for namespace, trees := range map[string][]string{
+			NamespaceConfig:      m.GetOwns(),
+			NamespaceOperational: m.GetPublishes(),
+		} {
 			for _, t := range trees {
 				if err := add(namespace, TreeKey(t)); err != nil {
 					return err
@@ -152,7 +157,13 @@ func (s *Server) countStored(ctx context.Context) error {
 func (s *Server) noteQuotaExceeded(what string) {
 	s.over[what].Add(1)
 	if s.limited.Allow() {
-		s.services.Log.Error("the plugin is over its quota and was refused", "plugin", s.plugin, "quota", what)
+		s.services.Log.Error(
+			"the plugin is over its quota and was refused",
+			"plugin",
+			s.plugin,
+			"quota",
+			what,
+		)
 	}
 }
 
@@ -161,7 +172,13 @@ func (s *Server) enterCall(what string, n *atomic.Int64, most int64) (leave func
 	if now := n.Add(1); most > 0 && now > most {
 		n.Add(-1)
 		s.noteQuotaExceeded(what)
-		return nil, fault.New(fault.Unavailable, "plugin %s has %d %s to the host open, which is its quota; try again later", s.plugin, most, what)
+		return nil, fault.New(
+			fault.Unavailable,
+			"plugin %s has %d %s to the host open, which is its quota; try again later",
+			s.plugin,
+			most,
+			what,
+		)
 	}
 	return func() { n.Add(-1) }, nil
 }

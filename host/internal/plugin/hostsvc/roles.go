@@ -51,7 +51,10 @@ type rolesServer struct {
 
 // Hold gives the role to the process that calls, which its token distinguishes from the
 // process before.
-func (r *rolesServer) Hold(in *pluginv1.HoldRequest, out grpc.ServerStreamingServer[pluginv1.HoldResponse]) error {
+func (r *rolesServer) Hold(
+	in *pluginv1.HoldRequest,
+	out grpc.ServerStreamingServer[pluginv1.HoldResponse],
+) error {
 	if !slices.Contains(r.s.Manifest().GetRoles(), in.Role) {
 		return fault.At(fault.Denied, in.Role, "the manifest does not list this role under `roles`")
 	}
@@ -65,7 +68,10 @@ func (r *rolesServer) Hold(in *pluginv1.HoldRequest, out grpc.ServerStreamingSer
 	defer r.s.setTerm(token, in.Role, nil)
 	var drained <-chan time.Time
 	for {
-		err := out.Send(&pluginv1.HoldResponse{Epoch: term.Epoch(), Until: term.Until()})
+		err := out.Send(&pluginv1.HoldResponse{
+			Epoch: term.Epoch(),
+			Until: term.Until(),
+		})
 		if err != nil {
 			return err
 		}
@@ -75,9 +81,18 @@ func (r *rolesServer) Hold(in *pluginv1.HoldRequest, out grpc.ServerStreamingSer
 		select {
 		case <-term.Renewed():
 		case <-drained:
-			return fault.New(fault.Unavailable, "the role %s is given to another process, and this one did not end its term within %s", in.Role, drainTime)
+			return fault.New(
+				fault.Unavailable,
+				"the role %s is given to another process, and this one did not end its term within %s",
+				in.Role,
+				drainTime,
+			)
 		case <-term.Lost():
-			return fault.New(fault.Unavailable, "the lease of this node has ended, and the role %s with it", in.Role)
+			return fault.New(
+				fault.Unavailable,
+				"the lease of this node has ended, and the role %s with it",
+				in.Role,
+			)
 		case <-out.Context().Done():
 			return out.Context().Err()
 		}
@@ -125,7 +140,11 @@ func (s *Server) roleCondition(ctx context.Context, role string) (datastore.Comp
 	defer s.mu.RUnlock()
 	term := s.terms[tokenOf(ctx)+"\x00"+role]
 	if term == nil {
-		return datastore.Compare{}, fault.New(fault.Denied, "this process does not hold the role %s, so nothing was written", role)
+		return datastore.Compare{}, fault.New(
+			fault.Denied,
+			"this process does not hold the role %s, so nothing was written",
+			role,
+		)
 	}
 	return term.Condition(), nil
 }

@@ -65,7 +65,12 @@ func Listen(dir, plugin string, services Services) (*Server, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("cannot create the private directory of plugin %s: %w", plugin, err)
 	}
-	s := &Server{plugin: plugin, services: services, socket: filepath.Join(dir, "host.sock"), terms: map[string]Term{}}
+	s := &Server{
+		plugin:   plugin,
+		services: services,
+		socket:   filepath.Join(dir, "host.sock"),
+		terms:    map[string]Term{},
+	}
 	s.permit.Store(newPermit(nil, grant.Held{}))
 	s.over = map[string]*atomic.Uint64{}
 	s.account = newAccount(services.Quotas)
@@ -77,7 +82,13 @@ func Listen(dir, plugin string, services Services) (*Server, error) {
 		s.events = rate.NewLimiter(rate.Limit(n), 10*n)
 	}
 	lis, err := process.Listen(s.socket, s.isOwnProcess, func(pid int) {
-		services.Log.Warn("a plugin tried to use the socket of another and was refused", "plugin", plugin, "pid", pid)
+		services.Log.Warn(
+			"a plugin tried to use the socket of another and was refused",
+			"plugin",
+			plugin,
+			"pid",
+			pid,
+		)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("the host's socket for plugin %s cannot be opened: %w", plugin, err)
@@ -104,7 +115,13 @@ func Listen(dir, plugin string, services Services) (*Server, error) {
 	collectorpb.RegisterTraceServiceServer(l, &tracesServer{s: s})
 	s.serving.Go(func() {
 		if err := s.grpc.Serve(lis); err != nil {
-			services.Log.Error("the host's socket for a plugin has failed", "plugin", plugin, "error", err)
+			services.Log.Error(
+				"the host's socket for a plugin has failed",
+				"plugin",
+				plugin,
+				"error",
+				err,
+			)
 		}
 	})
 	return s, nil
@@ -154,7 +171,9 @@ func (s *Server) isOwnProcess(pid int) bool {
 func (s *Server) RemoveToken(token string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.tokens = slices.DeleteFunc(s.tokens, func(i issued) bool { return string(i.token) == token })
+	s.tokens = slices.DeleteFunc(s.tokens, func(i issued) bool {
+		return string(i.token) == token
+	})
 }
 
 // SetManifest says what the plugin may do, as far as it is granted. Before the first one it may do nothing.
@@ -166,7 +185,9 @@ func (s *Server) SetManifest(m *pluginv1.Manifest) {
 }
 
 // Manifest returns the newest manifest, nil before the first.
-func (s *Server) Manifest() *pluginv1.Manifest { return s.manifest.Load() }
+func (s *Server) Manifest() *pluginv1.Manifest {
+	return s.manifest.Load()
+}
 
 // Close ends the server and every call on it, and removes the plugin's directory.
 func (s *Server) Close() {

@@ -27,15 +27,26 @@ type tracesServer struct {
 
 // Export hands the spans of a plugin on to the collector. They are the plugin's,
 // whatever it says about their origin.
-func (t *tracesServer) Export(ctx context.Context, r *collectorpb.ExportTraceServiceRequest) (*collectorpb.ExportTraceServiceResponse, error) {
+func (t *tracesServer) Export(
+	ctx context.Context,
+	r *collectorpb.ExportTraceServiceRequest,
+) (*collectorpb.ExportTraceServiceResponse, error) {
 	if t.s.services.Spans == nil {
 		return nil, absentServiceError("collector of spans (tracing.endpoint in etc/ctl.yaml)")
 	}
 	if n := proto.Size(r); n > maxSpans {
-		return nil, fault.New(fault.TooBig, "the spans have %d bytes; at most %d are accepted at once", n, maxSpans)
+		return nil, fault.New(
+			fault.TooBig,
+			"the spans have %d bytes; at most %d are accepted at once",
+			n,
+			maxSpans,
+		)
 	}
 	if !t.s.uploading.TryLock() {
-		return nil, fault.New(fault.Unavailable, "earlier spans of the plugin are being sent; try again later")
+		return nil, fault.New(
+			fault.Unavailable,
+			"earlier spans of the plugin are being sent; try again later",
+		)
 	}
 	defer t.s.uploading.Unlock()
 	for _, rs := range r.ResourceSpans {
@@ -52,8 +63,14 @@ func (t *tracesServer) Export(ctx context.Context, r *collectorpb.ExportTraceSer
 // pluginResource is a resource whose service is the plugin.
 func pluginResource(r *resourcepb.Resource, plugin string) *resourcepb.Resource {
 	out := &resourcepb.Resource{Attributes: []*commonpb.KeyValue{
-		{Key: "service.name", Value: &commonpb.AnyValue{Value: &commonpb.AnyValue_StringValue{StringValue: plugin}}},
-		{Key: "service.namespace", Value: &commonpb.AnyValue{Value: &commonpb.AnyValue_StringValue{StringValue: "ctl"}}},
+		{
+			Key:   "service.name",
+			Value: &commonpb.AnyValue{Value: &commonpb.AnyValue_StringValue{StringValue: plugin}},
+		},
+		{
+			Key:   "service.namespace",
+			Value: &commonpb.AnyValue{Value: &commonpb.AnyValue_StringValue{StringValue: "ctl"}},
+		},
 	}}
 	for _, a := range r.GetAttributes() {
 		k := a.GetKey()

@@ -17,10 +17,17 @@ import (
 func ParseAttach(name, text string) (*wire.Reattach, error) {
 	var v wire.Reattach
 	if err := json.Unmarshal([]byte(text), &v); err != nil {
-		return nil, fmt.Errorf("%s does not contain the JSON that a plugin prints with --debug: %w", wire.ReattachVariable(name), err)
+		return nil, fmt.Errorf(
+			"%s does not contain the JSON that a plugin prints with --debug: %w",
+			wire.ReattachVariable(name),
+			err,
+		)
 	}
 	if v.Network == "" || v.Address == "" {
-		return nil, fmt.Errorf("%s names no address: copy the whole line that the plugin printed", wire.ReattachVariable(name))
+		return nil, fmt.Errorf(
+			"%s names no address: copy the whole line that the plugin printed",
+			wire.ReattachVariable(name),
+		)
 	}
 	return &v, nil
 }
@@ -38,12 +45,23 @@ func attachProcess(ctx context.Context, s Spec) (*Process, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Process{PID: s.Attach.Pid, spec: s, conn: conn, Started: time.Now(), done: make(chan struct{}), log: newLogSink(s)}
+	p := &Process{
+		PID:     s.Attach.Pid,
+		spec:    s,
+		conn:    conn,
+		Started: time.Now(),
+		done:    make(chan struct{}),
+		log:     newLogSink(s),
+	}
 	ctx, cancel := context.WithTimeout(ctx, s.StartTimeout)
 	defer cancel()
 	if err := p.Ping(ctx); err != nil {
 		_ = conn.Close()
-		return nil, fmt.Errorf("nothing answers at the address in %s; start the plugin with --debug again or unset the variable: %w", wire.ReattachVariable(s.Name), err)
+		return nil, fmt.Errorf(
+			"nothing answers at the address in %s; start the plugin with --debug again or unset the variable: %w",
+			wire.ReattachVariable(s.Name),
+			err,
+		)
 	}
 	return p, nil
 }

@@ -112,7 +112,12 @@ func (g groups) addGroup(pid, number int) *group {
 	if os.Mkdir(dir, 0o755) != nil {
 		return nil
 	}
-	for file, n := range map[string]int64{"memory.max": g.quota.Memory, "memory.oom.group": 1, "pids.max": int64(g.quota.Processes), "cpu.weight": int64(g.quota.CPUWeight)} {
+	for file, n := range map[string]int64{
+		"memory.max":       g.quota.Memory,
+		"memory.oom.group": 1,
+		"pids.max":         int64(g.quota.Processes),
+		"cpu.weight":       int64(g.quota.CPUWeight),
+	} {
 		if g.bounded && n > 0 {
 			_ = writeControl(dir, file, strconv.FormatInt(n, 10))
 		}

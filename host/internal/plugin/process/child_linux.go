@@ -32,14 +32,24 @@ type child struct {
 // host: the kernel's signal for that follows the thread that forked, hence a thread
 // that does nothing else and lives as long as the child.
 func startChild(cmd *exec.Cmd, within *bounds, keeper *Keeper) (*child, error) {
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	cmd.SysProcAttr = &syscall.SysProcAttr{
+		Setpgid:   true,
+		Pdeathsig: syscall.SIGKILL,
+	}
 	user := 0
 	if within != nil && within.User != 0 {
 		user = within.User
-		cmd.SysProcAttr.Credential = &syscall.Credential{Uid: uint32(within.User), Gid: pluginsGroup}
+		cmd.SysProcAttr.Credential = &syscall.Credential{
+			Uid: uint32(within.User),
+			Gid: pluginsGroup,
+		}
 		cmd.SysProcAttr.AmbientCaps = within.capabilities
 	}
-	c := &child{done: make(chan struct{}), ready: make(chan struct{}), keeper: keeper}
+	c := &child{
+		done:   make(chan struct{}),
+		ready:  make(chan struct{}),
+		keeper: keeper,
+	}
 	none, err := os.Open(os.DevNull) // here, because the thread may not be able to
 	if err != nil {
 		return nil, err
@@ -121,7 +131,9 @@ func (c *child) waitAndReap(cmd *exec.Cmd) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	_ = unix.Kill(-c.pid, unix.SIGKILL)
-	c.keeper.forgetReaped(c.pid, func() { _ = cmd.Wait() }) // how it ended is in ProcessState
+	c.keeper.forgetReaped(c.pid, func() {
+		_ = cmd.Wait()
+	}) // how it ended is in ProcessState
 	c.state = cmd.ProcessState
 	c.reaped = true
 }

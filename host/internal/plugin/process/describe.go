@@ -23,7 +23,13 @@ const (
 
 // Alone is the isolation of a process that was granted nothing and keeps nothing; home is the controller's.
 func Alone(home string) *Isolate {
-	i := &Isolate{Connect: []uint16{}, Listen: []uint16{}, Home: home, User: describeUser, Processes: 512}
+	i := &Isolate{
+		Connect:   []uint16{},
+		Listen:    []uint16{},
+		Home:      home,
+		User:      describeUser,
+		Processes: 512,
+	}
 	if err := noUsers(); err != nil {
 		i.User, i.NoUser = 0, err.Error()
 	}
@@ -54,13 +60,22 @@ func Describe(ctx context.Context, s Spec) (*pluginv1.Manifest, error) {
 		return nil, err
 	}
 	defer out.Close()
-	c, err := startChild(&exec.Cmd{Path: path, Args: append(append([]string{prog.path}, s.Args...), "describe"), Env: append([]string{"PATH=" + os.Getenv("PATH")}, s.Env...),
-		Dir: "/", Stdout: w, Stderr: none}, s.Isolate.boundsFor(prog.file, prog.path), s.Keeper)
+	c, err := startChild(&exec.Cmd{
+		Path:   path,
+		Args:   append(append([]string{prog.path}, s.Args...), "describe"),
+		Env:    append([]string{"PATH=" + os.Getenv("PATH")}, s.Env...),
+		Dir:    "/",
+		Stdout: w,
+		Stderr: none,
+	}, s.Isolate.boundsFor(prog.file, prog.path), s.Keeper)
 	w.Close()
 	if err != nil {
 		return nil, err
 	}
-	defer context.AfterFunc(ctx, func() { c.kill(); _ = out.SetReadDeadline(time.Now().Add(drainGrace)) })()
+	defer context.AfterFunc(ctx, func() {
+		c.kill()
+		_ = out.SetReadDeadline(time.Now().Add(drainGrace))
+	})()
 	b, readErr := io.ReadAll(io.LimitReader(out, describeSize))
 	if readErr != nil || len(b) == describeSize {
 		c.kill()

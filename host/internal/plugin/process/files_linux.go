@@ -75,9 +75,15 @@ func (i *Isolate) boundsFor(program *os.File, path string, own ...string) *bound
 	if needs := interpreterPaths(program); len(needs) > 0 {
 		reach = append(append(slices.Clone(own), path), needs...)
 	}
-	b := &bounds{Isolate: *i, capabilities: i.keptCapabilities(reach...)}
+	b := &bounds{
+		Isolate:      *i,
+		capabilities: i.keptCapabilities(reach...),
+	}
 	etc := []string{"/etc"}
-	if os.Geteuid() == 0 && slices.ContainsFunc(b.capabilities, func(c uintptr) bool { return c == unix.CAP_DAC_OVERRIDE || c == unix.CAP_DAC_READ_SEARCH }) {
+	if os.Geteuid() == 0 &&
+		slices.ContainsFunc(b.capabilities, func(c uintptr) bool {
+			return c == unix.CAP_DAC_OVERRIDE || c == unix.CAP_DAC_READ_SEARCH
+		}) {
 		etc = nil
 		for _, name := range publicEtc {
 			found, _ := filepath.Glob("/etc/" + name) // the patterns are well-formed
@@ -94,7 +100,10 @@ func fileRules(i Isolate, program *os.File, path string, own, etc []string) []ru
 	add := func(rights uint64, paths ...string) {
 		for _, p := range paths {
 			for _, part := range pathsAround(p, i.Home) {
-				out = append(out, rule{path: part, rights: rights})
+				out = append(out, rule{
+					path:   part,
+					rights: rights,
+				})
 			}
 		}
 	}
@@ -103,13 +112,25 @@ func fileRules(i Isolate, program *os.File, path string, own, etc []string) []ru
 	add(canRead, systemRead...)
 	add(canRead, os.Getenv("SSL_CERT_FILE"), os.Getenv("SSL_CERT_DIR"))
 	for _, d := range devices {
-		out = append(out, rule{path: d, rights: unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_WRITE_FILE})
+		out = append(
+			out,
+			rule{
+				path:   d,
+				rights: unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_WRITE_FILE,
+			},
+		)
 	}
 	for _, d := range own {
-		out = append(out, rule{path: d, rights: canWrite}) // what it wrote itself it may not run
+		out = append(out, rule{
+			path:   d,
+			rights: canWrite,
+		}) // what it wrote itself it may not run
 	}
 	if program != nil {
-		out = append(out, rule{fd: int(program.Fd()), rights: canRun})
+		out = append(out, rule{
+			fd:     int(program.Fd()),
+			rights: canRun,
+		})
 		needs := interpreterPaths(program)
 		add(canRun, needs...)
 		if len(needs) > 0 { // the modules of a script lie beside it
@@ -217,7 +238,15 @@ func allowFiles(ruleset int, handled uint64, rules []rule) error {
 			access uint64
 			fd     int32
 		}{rights, int32(fd)}
-		_, _, errno := unix.Syscall6(unix.SYS_LANDLOCK_ADD_RULE, uintptr(ruleset), unix.LANDLOCK_RULE_PATH_BENEATH, uintptr(unsafe.Pointer(&attr)), 0, 0, 0)
+		_, _, errno := unix.Syscall6(
+			unix.SYS_LANDLOCK_ADD_RULE,
+			uintptr(ruleset),
+			unix.LANDLOCK_RULE_PATH_BENEATH,
+			uintptr(unsafe.Pointer(&attr)),
+			0,
+			0,
+			0,
+		)
 		if r.fd == 0 {
 			_ = unix.Close(fd)
 		}

@@ -21,7 +21,12 @@ const (
 
 // landlockABI is the version of Landlock that the kernel has; 0 = none.
 func landlockABI() int {
-	v, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
+	v, _, errno := unix.Syscall(
+		unix.SYS_LANDLOCK_CREATE_RULESET,
+		0,
+		0,
+		unix.LANDLOCK_CREATE_RULESET_VERSION,
+	)
 	if errno != 0 {
 		return 0
 	}
@@ -61,14 +66,36 @@ func (k *Keeper) Measure() (i Isolation, strong bool) {
 		if part.have {
 			i.By = append(i.By, part.what)
 		} else {
-			i.Missing = append(i.Missing, fmt.Sprintf("%s: the kernel has version %d, version %d is needed", part.what, abi, part.abi))
+			i.Missing = append(
+				i.Missing,
+				fmt.Sprintf(
+					"%s: the kernel has version %d, version %d is needed",
+					part.what,
+					abi,
+					part.abi,
+				),
+			)
 		}
 	}
 	switch g := k.groups; {
 	case g.bounded:
-		i.By = append(i.By, fmt.Sprintf("memory up to %d MiB, %d processes and threads, CPU weight %d (control group)", g.quota.Memory>>20, g.quota.Processes, g.quota.CPUWeight))
+		i.By = append(
+			i.By,
+			fmt.Sprintf(
+				"memory up to %d MiB, %d processes and threads, CPU weight %d (control group)",
+				g.quota.Memory>>20,
+				g.quota.Processes,
+				g.quota.CPUWeight,
+			),
+		)
 	default:
-		i.By = append(i.By, fmt.Sprintf("memory up to %d MiB for each process (rlimit)", cmp.Or(g.quota.Memory, dataLimit)>>20))
+		i.By = append(
+			i.By,
+			fmt.Sprintf(
+				"memory up to %d MiB for each process (rlimit)",
+				cmp.Or(g.quota.Memory, dataLimit)>>20,
+			),
+		)
 		i.Missing = append(i.Missing, g.missing...)
 	}
 	i.By = append(i.By, "ended before the host when memory is short")
@@ -141,7 +168,12 @@ func applyLandlock(p Isolate, rules []rule) error {
 	case abi < landlockScope:
 		size = unsafe.Offsetof(attr.scoped)
 	}
-	fd, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(&attr)), size, 0)
+	fd, _, errno := unix.Syscall(
+		unix.SYS_LANDLOCK_CREATE_RULESET,
+		uintptr(unsafe.Pointer(&attr)),
+		size,
+		0,
+	)
 	if errno != 0 {
 		return errno
 	}
@@ -149,10 +181,21 @@ func applyLandlock(p Isolate, rules []rule) error {
 	if err := allowFiles(int(fd), attr.fs, rules); err != nil {
 		return fmt.Errorf("files: %w", err)
 	}
-	for access, ports := range map[uint64][]uint16{unix.LANDLOCK_ACCESS_NET_CONNECT_TCP: p.Connect, unix.LANDLOCK_ACCESS_NET_BIND_TCP: p.Listen} {
+	for access, ports := range map[uint64][]uint16{
+		unix.LANDLOCK_ACCESS_NET_CONNECT_TCP: p.Connect,
+		unix.LANDLOCK_ACCESS_NET_BIND_TCP:    p.Listen,
+	} {
 		for _, port := range ports {
 			rule := struct{ access, port uint64 }{access, uint64(port)}
-			_, _, errno := unix.Syscall6(unix.SYS_LANDLOCK_ADD_RULE, fd, ruleNetPort, uintptr(unsafe.Pointer(&rule)), 0, 0, 0)
+			_, _, errno := unix.Syscall6(
+				unix.SYS_LANDLOCK_ADD_RULE,
+				fd,
+				ruleNetPort,
+				uintptr(unsafe.Pointer(&rule)),
+				0,
+				0,
+				0,
+			)
 			if errno != 0 {
 				return errno
 			}
@@ -166,7 +209,10 @@ func applyLandlock(p Isolate, rules []rule) error {
 
 // limitChild bounds a process that was started. What fails leaves it as it is, and is said by the error.
 func limitChild(pid int, i Isolate) error {
-	limits := map[int]uint64{unix.RLIMIT_CORE: 0, unix.RLIMIT_DATA: uint64(cmp.Or(i.Memory, dataLimit))}
+	limits := map[int]uint64{
+		unix.RLIMIT_CORE: 0,
+		unix.RLIMIT_DATA: uint64(cmp.Or(i.Memory, dataLimit)),
+	}
 	if i.User != 0 && i.Processes > 0 {
 		limits[unix.RLIMIT_NPROC] = uint64(i.Processes)
 	}
@@ -188,7 +234,10 @@ func limitProcess(pid, user int, limits map[int]uint64) error {
 	if user == 0 {
 		set()
 	} else if err := asUser(user, set); err != nil {
-		failed = append(failed, fmt.Errorf("the limits of process %d cannot be set as user %d: %w", pid, user, err))
+		failed = append(
+			failed,
+			fmt.Errorf("the limits of process %d cannot be set as user %d: %w", pid, user, err),
+		)
 	}
 	return errors.Join(failed...)
 }
@@ -199,12 +248,25 @@ func lowerLimit(pid, what int, n uint64) error {
 	if err := unix.Prlimit(pid, what, nil, &have); err == nil && have.Max < n {
 		n = have.Max
 	}
-	err := unix.Prlimit(pid, what, &unix.Rlimit{Cur: n, Max: n}, nil)
+	err := unix.Prlimit(pid, what, &unix.Rlimit{
+		Cur: n,
+		Max: n,
+	}, nil)
 	if err == nil || errors.Is(err, unix.ESRCH) { // it has ended: its end says why
 		return nil
 	}
-	return fmt.Errorf("prlimit %s of process %d to %d: %w: ctld needs the user of the process, or CAP_SYS_RESOURCE in its unit or container", limitNames[what], pid, n, err)
+	return fmt.Errorf(
+		"prlimit %s of process %d to %d: %w: ctld needs the user of the process, or CAP_SYS_RESOURCE in its unit or container",
+		limitNames[what],
+		pid,
+		n,
+		err,
+	)
 }
 
-var limitNames = map[int]string{unix.RLIMIT_CORE: "RLIMIT_CORE (core files)", unix.RLIMIT_DATA: "RLIMIT_DATA (memory)",
-	unix.RLIMIT_NPROC: "RLIMIT_NPROC (processes and threads)", unix.RLIMIT_RTTIME: "RLIMIT_RTTIME (the mark by which its orphans are found)"}
+var limitNames = map[int]string{
+	unix.RLIMIT_CORE:   "RLIMIT_CORE (core files)",
+	unix.RLIMIT_DATA:   "RLIMIT_DATA (memory)",
+	unix.RLIMIT_NPROC:  "RLIMIT_NPROC (processes and threads)",
+	unix.RLIMIT_RTTIME: "RLIMIT_RTTIME (the mark by which its orphans are found)",
+}

@@ -34,7 +34,13 @@ type Keeper struct {
 // run directory has one Keeper.
 func NewKeeper(q Quota, l *RunLock) *Keeper {
 	_ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) // since Linux 3.4
-	k := &Keeper{groups: findGroups(q, l), noUsers: noUsers(), signals: make(chan os.Signal, 1), over: make(chan struct{}), plugins: map[int]uint64{}}
+	k := &Keeper{
+		groups:  findGroups(q, l),
+		noUsers: noUsers(),
+		signals: make(chan os.Signal, 1),
+		over:    make(chan struct{}),
+		plugins: map[int]uint64{},
+	}
 	signal.Notify(k.signals, syscall.SIGCHLD)
 	go func() {
 		defer close(k.over)
@@ -73,7 +79,11 @@ func (k *Keeper) startProcess(user int, f func() (int, error)) (pid int, g *grou
 		return 0, nil, err
 	}
 	k.number++
-	_ = limitProcess(pid, user, map[int]uint64{unix.RLIMIT_RTTIME: processMark(pid)}) // without it orphans are recognized by their age
+	_ = limitProcess(
+		pid,
+		user,
+		map[int]uint64{unix.RLIMIT_RTTIME: processMark(pid)},
+	) // without it orphans are recognized by their age
 	k.plugins[pid] = bootTicks()
 	return pid, k.groups.addGroup(pid, k.number), nil
 }
@@ -84,7 +94,11 @@ func processMark(pid int) uint64 { return 1<<50 | uint64(pid) }
 
 // markOf is the mark of a process, 0 when it has none.
 func markOf(pid int) uint64 {
-	n, _ := strconv.ParseUint(procField(strconv.Itoa(pid), "limits", "Max realtime timeout"), 10, 64)
+	n, _ := strconv.ParseUint(
+		procField(strconv.Itoa(pid), "limits", "Max realtime timeout"),
+		10,
+		64,
+	)
 	return n
 }
 
@@ -161,7 +175,10 @@ func (k *Keeper) listOrphans() (out []int) {
 		for _, word := range strings.Fields(string(text)) {
 			pid, err := strconv.Atoi(word)
 			_, started := k.plugins[pid]
-			if err != nil || started || seccompFilterCount(word) <= self || markOf(pid) == processMark(pid) { // the last is another Keeper's
+			if err != nil ||
+				started ||
+				seccompFilterCount(word) <= self ||
+				markOf(pid) == processMark(pid) { // the last is another Keeper's
 				continue
 			}
 			if got, err := unix.Wait4(pid, nil, unix.WNOHANG, nil); got == 0 && err == nil {
@@ -174,7 +191,9 @@ func (k *Keeper) listOrphans() (out []int) {
 
 // seccompFilterCount is the number of seccomp filters of a process. A descendant cannot have fewer than its parent had, so it
 // shows what comes from a plugin.
-func seccompFilterCount(pid string) int { return statusNumber(pid, "Seccomp_filters:") }
+func seccompFilterCount(pid string) int {
+	return statusNumber(pid, "Seccomp_filters:")
+}
 
 func statusNumber(pid, name string) int {
 	n, _ := strconv.Atoi(procField(pid, "status", name))
@@ -268,7 +287,9 @@ func Peer(c net.Conn) (unix.Ucred, error) {
 	}
 	var cred *unix.Ucred
 	var failed error
-	err = raw.Control(func(fd uintptr) { cred, failed = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED) })
+	err = raw.Control(func(fd uintptr) {
+		cred, failed = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED)
+	})
 	if err == nil {
 		err = failed
 	}

@@ -37,7 +37,12 @@ func (p *Process) launchProgram(ctx context.Context) error {
 		AllowedProtocols: []goplugin.Protocol{goplugin.ProtocolGRPC},
 		// Mutual TLS as go-plugin's AutoMTLS does it, with our certificate: go-plugin
 		// adds the plugin's, which comes with the handshake, to the trusted ones.
-		TLSConfig:    &tls.Config{Certificates: []tls.Certificate{key}, RootCAs: x509.NewCertPool(), ServerName: "localhost", MinVersion: tls.VersionTLS12},
+		TLSConfig: &tls.Config{
+			Certificates: []tls.Certificate{key},
+			RootCAs:      x509.NewCertPool(),
+			ServerName:   "localhost",
+			MinVersion:   tls.VersionTLS12,
+		},
 		SkipHostEnv:  true,
 		StartTimeout: p.spec.StartTimeout,
 		// the faults it logs are reported by us, with their cause
@@ -47,7 +52,15 @@ func (p *Process) launchProgram(ctx context.Context) error {
 		GRPCDialOptions:  dialOptions(),
 		UnixSocketConfig: &goplugin.UnixSocketConfig{TempDir: own},
 		RunnerFunc: func(_ hclog.Logger, cmd *exec.Cmd, _ string) (runner.Runner, error) {
-			execErr = p.run.execProgram(p.prog, p.dir, pluginEnviron(append(cmd.Env, "PLUGIN_CLIENT_CERT="+string(certificate)), p.spec, own))
+			execErr = p.run.execProgram(
+				p.prog,
+				p.dir,
+				pluginEnviron(
+					append(cmd.Env, "PLUGIN_CLIENT_CERT="+string(certificate)),
+					p.spec,
+					own,
+				),
+			)
 			if execErr != nil {
 				return nil, execErr
 			}
@@ -95,7 +108,10 @@ func (p *Process) startError(ctx context.Context, err error, ended bool) error {
 	exit := p.Exit()
 	switch {
 	case ended && exit.Clean():
-		return fmt.Errorf("plugin %s ended before its handshake, without an error; does its main call sdk.Serve?", p.spec.Name)
+		return fmt.Errorf(
+			"plugin %s ended before its handshake, without an error; does its main call sdk.Serve?",
+			p.spec.Name,
+		)
 	case ended:
 		return fmt.Errorf("plugin %s ended before its handshake: %s", p.spec.Name, exit)
 	case strings.HasPrefix(err.Error(), "timeout while waiting"):

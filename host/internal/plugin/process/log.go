@@ -41,8 +41,13 @@ const (
 
 func newLogSink(s Spec) *logSink {
 	lines, lost := s.LogRate, cmp.Or(s.LogLost, &atomic.Uint64{})
-	return &logSink{handler: s.Logger.Handler(), limit: rate.NewLimiter(rate.Limit(lines), 2*lines),
-		bytes: rate.NewLimiter(bytesPerSecond, bytesAtOnce), read: rate.NewLimiter(rate.Limit(10*lines), 20*lines), lost: lost}
+	return &logSink{
+		handler: s.Logger.Handler(),
+		limit:   rate.NewLimiter(rate.Limit(lines), 2*lines),
+		bytes:   rate.NewLimiter(bytesPerSecond, bytesAtOnce),
+		read:    rate.NewLimiter(rate.Limit(10*lines), 20*lines),
+		lost:    lost,
+	}
 }
 
 // addAttrs adds attributes to all that comes from now on.
@@ -74,7 +79,10 @@ func (s *logSink) logStdout(b []byte, cut int) {
 	if s.isFlooded(b) {
 		return
 	}
-	l := logLine{Level: slog.LevelWarn, Message: parseLine(b).Message}
+	l := logLine{
+		Level:   slog.LevelWarn,
+		Message: parseLine(b).Message,
+	}
 	if l.Message == "" {
 		l.Message = string(b)
 	}
@@ -129,7 +137,12 @@ func (s *logSink) reportDropped(now time.Time) {
 	if s.dropped == 0 {
 		return
 	}
-	r := slog.NewRecord(now, slog.LevelWarn, "the plugin logs faster than the limit; lines were dropped", 0)
+	r := slog.NewRecord(
+		now,
+		slog.LevelWarn,
+		"the plugin logs faster than the limit; lines were dropped",
+		0,
+	)
 	r.AddAttrs(slog.Int("dropped", s.dropped))
 	s.dropped = 0
 	_ = s.handler.Handle(context.Background(), r)

@@ -56,7 +56,12 @@ func Start(ctx context.Context, s Spec) (*Process, error) {
 		return nil, err
 	}
 	defer prog.file.Close()
-	p := &Process{spec: s, Started: time.Now(), done: make(chan struct{}), prog: prog}
+	p := &Process{
+		spec:    s,
+		Started: time.Now(),
+		done:    make(chan struct{}),
+		prog:    prog,
+	}
 	p.log = newLogSink(s)
 	if err := p.prepareDirs(); err != nil {
 		return nil, fmt.Errorf("cannot create the private directory of plugin %s: %w", s.Name, err)
@@ -77,13 +82,18 @@ func (p *Process) prepareDirs() (err error) {
 	} else if err := privateDir(p.spec.Dir, uid); err != nil {
 		return err
 	}
-	if err := errors.Join(privateDir(p.spec.DataDir, uid), os.MkdirAll(p.spec.Dir, 0o700), pass(p.spec.Dir)); err != nil {
+	if err := errors.Join(
+		privateDir(p.spec.DataDir, uid),
+		os.MkdirAll(p.spec.Dir, 0o700),
+		pass(p.spec.Dir),
+	); err != nil {
 		return err
 	}
 	if p.dir, err = os.MkdirTemp(p.spec.Dir, "p"); err != nil {
 		return err
 	}
-	if err := errors.Join(pass(p.dir), privateDir(filepath.Join(p.dir, ownDir), uid)); err != nil || uid == os.Geteuid() {
+	if err := errors.Join(pass(p.dir), privateDir(filepath.Join(p.dir, ownDir), uid)); err != nil ||
+		uid == os.Geteuid() {
 		return err
 	}
 	for _, f := range i.Files {
@@ -135,7 +145,9 @@ func (p *Process) SHA256() string {
 func (p *Process) Tail() []string { return p.log.lastLines() }
 
 // Annotate adds attributes to the log lines of the plugin.
-func (p *Process) Annotate(attrs ...slog.Attr) { p.log.addAttrs(attrs...) }
+func (p *Process) Annotate(attrs ...slog.Attr) {
+	p.log.addAttrs(attrs...)
+}
 
 // Exit reports how the process ended; only after Done.
 func (p *Process) Exit() Exit {

@@ -68,7 +68,10 @@ func lockFile(path string) (*os.File, error) {
 		err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
 		if errors.Is(err, unix.EWOULDBLOCK) {
 			f.Close()
-			return nil, fmt.Errorf("the run directory %s is in use by another controller: stop it, or choose another --home", filepath.Dir(path))
+			return nil, fmt.Errorf(
+				"the run directory %s is in use by another controller: stop it, or choose another --home",
+				filepath.Dir(path),
+			)
 		}
 		if err != nil {
 			f.Close()
@@ -121,7 +124,12 @@ func ownProc() error {
 		return fmt.Errorf("/proc is needed to supervise plugins: %w; %s", err, remedy)
 	}
 	if pid, err := strconv.Atoi(strings.TrimSpace(self)); err != nil || pid != os.Getpid() {
-		return fmt.Errorf("/proc shows the processes of another PID namespace (this process is %d there, and %d here): %s", pid, os.Getpid(), remedy)
+		return fmt.Errorf(
+			"/proc shows the processes of another PID namespace (this process is %d there, and %d here): %s",
+			pid,
+			os.Getpid(),
+			remedy,
+		)
 	}
 	return nil
 }

@@ -104,7 +104,11 @@ func (r *run) startCommand(cmd *exec.Cmd) error {
 	if err == nil {
 		r.child = c
 		if c.unlimited != nil {
-			r.spec.Logger.Warn("a limit of the plugin's process is not set, so only a control group bounds it", "error", c.unlimited)
+			r.spec.Logger.Warn(
+				"a limit of the plugin's process is not set, so only a control group bounds it",
+				"error",
+				c.unlimited,
+			)
 		}
 	}
 	return err
@@ -160,9 +164,13 @@ func (r *run) Start(context.Context) error { return nil }
 func (r *run) Diagnose(context.Context) string { return "" }
 
 func (r *run) Stdout() io.ReadCloser { return r.handshake }
-func (r *run) Stderr() io.ReadCloser { return io.NopCloser(strings.NewReader("")) }
-func (r *run) Name() string          { return r.spec.Name }
-func (r *run) ID() string            { return strconv.Itoa(r.child.pid) }
+func (r *run) Stderr() io.ReadCloser {
+	return io.NopCloser(strings.NewReader(""))
+}
+func (r *run) Name() string { return r.spec.Name }
+func (r *run) ID() string {
+	return strconv.Itoa(r.child.pid)
+}
 
 func (r *run) Wait(context.Context) error {
 	<-r.over
@@ -174,5 +182,9 @@ func (r *run) Kill(context.Context) error {
 	return nil
 }
 
-func (r *run) PluginToHost(network, addr string) (string, string, error) { return network, addr, nil }
-func (r *run) HostToPlugin(network, addr string) (string, string, error) { return network, addr, nil }
+func (r *run) PluginToHost(network, addr string) (string, string, error) {
+	return network, addr, nil
+}
+func (r *run) HostToPlugin(network, addr string) (string, string, error) {
+	return network, addr, nil
+}

@@ -33,11 +33,24 @@ var denied = []uint32{
 
 // ofOthers are system calls, with the place of their argument that names a process or thread: 0 is the caller, and
 // others of the same user are not for it.
-var ofOthers = map[uint32]uint32{unix.SYS_PRLIMIT64: 0, unix.SYS_SCHED_SETAFFINITY: 0, unix.SYS_SCHED_SETPARAM: 0, unix.SYS_SCHED_SETSCHEDULER: 0, unix.SYS_SCHED_SETATTR: 0}
+var ofOthers = map[uint32]uint32{
+	unix.SYS_PRLIMIT64:          0,
+	unix.SYS_SCHED_SETAFFINITY:  0,
+	unix.SYS_SCHED_SETPARAM:     0,
+	unix.SYS_SCHED_SETSCHEDULER: 0,
+	unix.SYS_SCHED_SETATTR:      0,
+}
 
 // signalling are system calls that reach a thread, with the place of its number. The thread of the host that started
 // the process is restricted as it is, so Landlock does not close it, and a signal to it is one to the host.
-var signalling = map[uint32]uint32{unix.SYS_KILL: 0, unix.SYS_TKILL: 0, unix.SYS_TGKILL: 1, unix.SYS_RT_SIGQUEUEINFO: 0, unix.SYS_RT_TGSIGQUEUEINFO: 1, unix.SYS_PIDFD_OPEN: 0}
+var signalling = map[uint32]uint32{
+	unix.SYS_KILL:              0,
+	unix.SYS_TKILL:             0,
+	unix.SYS_TGKILL:            1,
+	unix.SYS_RT_SIGQUEUEINFO:   0,
+	unix.SYS_RT_TGSIGQUEUEINFO: 1,
+	unix.SYS_PIDFD_OPEN:        0,
+}
 
 // modeCalls change mode, owner, times and attributes of a file by its path.
 func modeCalls() []uint32 {
@@ -69,13 +82,24 @@ func filterCalls(noUDP, noModes bool) error {
 	}
 	var prog []unix.SockFilter
 	emit := func(code uint16, jt, jf uint8, k uint32) {
-		prog = append(prog, unix.SockFilter{Code: code, Jt: jt, Jf: jf, K: k})
+		prog = append(prog, unix.SockFilter{
+			Code: code,
+			Jt:   jt,
+			Jf:   jf,
+			K:    k,
+		})
 	}
-	load := func(offset uint32) { emit(unix.BPF_LD|unix.BPF_W|unix.BPF_ABS, 0, 0, offset) }
-	fail := func(e unix.Errno) { emit(unix.BPF_RET|unix.BPF_K, 0, 0, unix.SECCOMP_RET_ERRNO|uint32(e)) }
+	load := func(offset uint32) {
+		emit(unix.BPF_LD|unix.BPF_W|unix.BPF_ABS, 0, 0, offset)
+	}
+	fail := func(e unix.Errno) {
+		emit(unix.BPF_RET|unix.BPF_K, 0, 0, unix.SECCOMP_RET_ERRNO|uint32(e))
+	}
 	allow := func() { emit(unix.BPF_RET|unix.BPF_K, 0, 0, unix.SECCOMP_RET_ALLOW) }
 	// another value: skip so many
-	unless := func(skip uint8, k uint32) { emit(unix.BPF_JMP|unix.BPF_JEQ|unix.BPF_K, 0, skip, k) }
+	unless := func(skip uint8, k uint32) {
+		emit(unix.BPF_JMP|unix.BPF_JEQ|unix.BPF_K, 0, skip, k)
+	}
 
 	load(callArch)
 	emit(unix.BPF_JMP|unix.BPF_JEQ|unix.BPF_K, 1, 0, arch)
@@ -124,7 +148,12 @@ func filterCalls(noUDP, noModes bool) error {
 	fail(unix.ENOSYS) // its flags are not visible here; the caller then uses clone
 	unless(4, unix.SYS_CLONE)
 	load(callArgs)
-	emit(unix.BPF_JMP|unix.BPF_JSET|unix.BPF_K, 0, 1, unix.CLONE_NEWUSER|unix.CLONE_NEWNS|unix.CLONE_NEWPID|unix.CLONE_NEWNET|unix.CLONE_NEWIPC|unix.CLONE_NEWUTS|unix.CLONE_NEWCGROUP)
+	emit(
+		unix.BPF_JMP|unix.BPF_JSET|unix.BPF_K,
+		0,
+		1,
+		unix.CLONE_NEWUSER|unix.CLONE_NEWNS|unix.CLONE_NEWPID|unix.CLONE_NEWNET|unix.CLONE_NEWIPC|unix.CLONE_NEWUTS|unix.CLONE_NEWCGROUP,
+	)
 	fail(unix.EPERM)
 	allow()
 	skip := uint8(5 + 2*len(families))
@@ -151,8 +180,17 @@ func filterCalls(noUDP, noModes bool) error {
 	}
 	fail(unix.EAFNOSUPPORT)
 	allow()
-	p := unix.SockFprog{Len: uint16(len(prog)), Filter: &prog[0]}
-	err := unix.Prctl(unix.PR_SET_SECCOMP, unix.SECCOMP_MODE_FILTER, uintptr(unsafe.Pointer(&p)), 0, 0)
+	p := unix.SockFprog{
+		Len:    uint16(len(prog)),
+		Filter: &prog[0],
+	}
+	err := unix.Prctl(
+		unix.PR_SET_SECCOMP,
+		unix.SECCOMP_MODE_FILTER,
+		uintptr(unsafe.Pointer(&p)),
+		0,
+		0,
+	)
 	runtime.KeepAlive(prog)
 	return err
 }

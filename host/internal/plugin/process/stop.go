@@ -18,7 +18,10 @@ import (
 func (p *Process) Stop(grace time.Duration) Exit {
 	ctx, cancel := context.WithTimeout(context.Background(), grace)
 	defer cancel()
-	_, err := pluginv1.NewBaseClient(p.conn).Stop(ctx, &pluginv1.StopRequest{Grace: durationpb.New(grace)})
+	_, err := pluginv1.NewBaseClient(p.conn).Stop(
+		ctx,
+		&pluginv1.StopRequest{Grace: durationpb.New(grace)},
+	)
 	if p.run == nil {
 		p.detach()
 		return p.Exit()

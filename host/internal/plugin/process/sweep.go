@@ -50,7 +50,13 @@ func sweepOne(file string, log *slog.Logger) {
 	if !r.isAlive() {
 		return
 	}
-	log.Warn("a plugin process has outlived its controller and is ended", "pid", r.PID, "executable", r.Executable)
+	log.Warn(
+		"a plugin process has outlived its controller and is ended",
+		"pid",
+		r.PID,
+		"executable",
+		r.Executable,
+	)
 	if pg, err := unix.Getpgid(r.PID); err == nil && pg == r.PID {
 		_ = unix.Kill(-r.PID, unix.SIGKILL)
 	} else {
@@ -74,7 +80,11 @@ type ident struct {
 }
 
 func writeRecord(dir string, pid int) error {
-	r := record{ident: ident{PID: pid, StartTime: startTime(pid)}, Boot: bootID(), Namespace: pidNamespace()}
+	r := record{
+		ident:     ident{PID: pid, StartTime: startTime(pid)},
+		Boot:      bootID(),
+		Namespace: pidNamespace(),
+	}
 	r.Executable, _ = os.Readlink(fmt.Sprintf("/proc/%d/exe", pid))
 	b, err := json.Marshal(r)
 	if err != nil {
@@ -105,7 +115,11 @@ func startTime(pid int) uint64 {
 
 // isAlive reports whether the very process of the record runs still.
 func (r record) isAlive() bool {
-	if r.Boot == "" || r.Boot != bootID() || r.Namespace == "" || r.Namespace != pidNamespace() || !r.ident.isAlive() {
+	if r.Boot == "" ||
+		r.Boot != bootID() ||
+		r.Namespace == "" ||
+		r.Namespace != pidNamespace() ||
+		!r.ident.isAlive() {
 		return false
 	}
 	exe, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", r.PID))

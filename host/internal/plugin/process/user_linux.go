@@ -38,8 +38,15 @@ func noUsers() error {
 	if err != nil {
 		return err
 	}
-	for name, c := range map[string]int{"CAP_CHOWN": unix.CAP_CHOWN, "CAP_DAC_OVERRIDE": unix.CAP_DAC_OVERRIDE, "CAP_FOWNER": unix.CAP_FOWNER, "CAP_KILL": unix.CAP_KILL,
-		"CAP_SETGID": unix.CAP_SETGID, "CAP_SETPCAP": unix.CAP_SETPCAP, "CAP_SETUID": unix.CAP_SETUID} {
+	for name, c := range map[string]int{
+		"CAP_CHOWN":        unix.CAP_CHOWN,
+		"CAP_DAC_OVERRIDE": unix.CAP_DAC_OVERRIDE,
+		"CAP_FOWNER":       unix.CAP_FOWNER,
+		"CAP_KILL":         unix.CAP_KILL,
+		"CAP_SETGID":       unix.CAP_SETGID,
+		"CAP_SETPCAP":      unix.CAP_SETPCAP,
+		"CAP_SETUID":       unix.CAP_SETUID,
+	} {
 		if have[0].Effective&(1<<c) == 0 {
 			return fmt.Errorf("ctld runs as root without %s", name)
 		}
@@ -53,7 +60,12 @@ func asUser(uid int, f func()) error {
 	go onThread(func() {
 		_, _, errno := unix.RawSyscall(unix.SYS_SETRESGID, pluginsGroup, pluginsGroup, pluginsGroup)
 		if errno == 0 {
-			_, _, errno = unix.RawSyscall(unix.SYS_SETRESUID, uintptr(uid), uintptr(uid), uintptr(uid))
+			_, _, errno = unix.RawSyscall(
+				unix.SYS_SETRESUID,
+				uintptr(uid),
+				uintptr(uid),
+				uintptr(uid),
+			)
 		}
 		if errno != 0 {
 			failed <- errno
@@ -237,7 +249,9 @@ func (i Isolate) isSharedDir(f File) bool {
 }
 
 func isBelowDirs(path string, dirs ...string) bool {
-	return slices.ContainsFunc(dirs, func(d string) bool { return path == d || strings.HasPrefix(path, d+"/") })
+	return slices.ContainsFunc(dirs, func(d string) bool {
+		return path == d || strings.HasPrefix(path, d+"/")
+	})
 }
 
 // isPassable reports whether the users of plugins may pass all directories above a path, and read it when it is a file.

@@ -29,7 +29,10 @@ type program struct {
 func openProgram(path, want string, sums *Sums) (_ *program, err error) {
 	f, err := home.OpenRegular(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("there is no plugin file %s: build it or correct the path in features.yaml", path)
+		return nil, fmt.Errorf(
+			"there is no plugin file %s: build it or correct the path in features.yaml",
+			path,
+		)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("the plugin file cannot be read: %w", err)

@@ -83,7 +83,13 @@ func (r *Relay) callUnary(ctx context.Context, method string, request []byte) ([
 		defer cancel()
 	}
 	var answer frames.Message
-	err = conn.Invoke(metadata.NewOutgoingContext(ctx, md), method, &frames.Message{Body: request}, &answer, grpc.ForceCodecV2(frames.Codec()))
+	err = conn.Invoke(
+		metadata.NewOutgoingContext(ctx, md),
+		method,
+		&frames.Message{Body: request},
+		&answer,
+		grpc.ForceCodecV2(frames.Codec()),
+	)
 	if err != nil && !until.IsZero() && !time.Now().Before(until) {
 		return nil, r.slowError() // who has noticed first, the provider or we, is chance
 	}
@@ -92,11 +98,19 @@ func (r *Relay) callUnary(ctx context.Context, method string, request []byte) ([
 
 // enterCall decides whether a call may pass, counts it in and returns where it goes and
 // its metadata.
-func (r *Relay) enterCall(ctx context.Context, method string) (grpc.ClientConnInterface, metadata.MD, error) {
+func (r *Relay) enterCall(
+	ctx context.Context,
+	method string,
+) (grpc.ClientConnInterface, metadata.MD, error) {
 	md, _ := metadata.FromIncomingContext(ctx)
 	provider := strings.Join(md.Get(wire.MetaProvider), "")
 	if provider == "" {
-		return nil, nil, fault.New(fault.Unsupported, "the host serves no %s; a call to a plugin names it in the metadata %q", method, wire.MetaProvider)
+		return nil, nil, fault.New(
+			fault.Unsupported,
+			"the host serves no %s; a call to a plugin names it in the metadata %q",
+			method,
+			wire.MetaProvider,
+		)
 	}
 	hops := onward.HopsOf(md)
 	if err := Circle(hops); err != nil {
@@ -115,7 +129,12 @@ func (r *Relay) enterCall(ctx context.Context, method string) (grpc.ClientConnIn
 	n := r.inflight.Add(1)
 	if r.InFlight > 0 && n > r.InFlight {
 		r.inflight.Add(-1)
-		return nil, nil, fault.New(fault.Unavailable, "plugin %s has %d calls to others under way; try again later", r.Caller, r.InFlight)
+		return nil, nil, fault.New(
+			fault.Unavailable,
+			"plugin %s has %d calls to others under way; try again later",
+			r.Caller,
+			r.InFlight,
+		)
 	}
 	return conn, forwardedMetadata(md, r.Caller, hops+1), nil
 }
@@ -123,7 +142,11 @@ func (r *Relay) enterCall(ctx context.Context, method string) (grpc.ClientConnIn
 // Circle refuses a call that has passed the host too often.
 func Circle(hops int) error {
 	if hops >= onward.MaxHops {
-		return fault.New(fault.Denied, "the call has passed the host %d times: plugins call each other in a loop", hops)
+		return fault.New(
+			fault.Denied,
+			"the call has passed the host %d times: plugins call each other in a loop",
+			hops,
+		)
 	}
 	return nil
 }
@@ -131,7 +154,12 @@ func Circle(hops int) error {
 var errSlow = errors.New("no answer in time")
 
 // forwardStream pumps frames both ways until one side ends.
-func (r *Relay) forwardStream(in grpc.ServerStream, conn grpc.ClientConnInterface, method string, md metadata.MD) error {
+func (r *Relay) forwardStream(
+	in grpc.ServerStream,
+	conn grpc.ClientConnInterface,
+	method string,
+	md metadata.MD,
+) error {
 	ctx, cancel := context.WithCancelCause(in.Context())
 	defer cancel(nil)
 	_, ok := ctx.Deadline()
@@ -162,7 +190,9 @@ func (r *Relay) relayError(in grpc.ServerStream, ctx context.Context, err error)
 }
 
 // Watching reports whether a method is a watch by its name.
-func Watching(method string) bool { return strings.Contains(method, "/Watch") }
+func Watching(method string) bool {
+	return strings.Contains(method, "/Watch")
+}
 
 func (r *Relay) slowError() error {
 	return fault.New(fault.Timeout, "the provider did not answer within %s", r.FirstAnswer)
@@ -199,16 +229,28 @@ func Capability(method string) (string, error) {
 		return "", fault.New(fault.Malformed, "%q is not a method", method)
 	}
 	if strings.HasPrefix(service, "plugin.") || strings.HasPrefix(service, "grpc.") {
-		return "", fault.New(fault.Denied, "%s is between the host and a plugin and is not relayed", service)
+		return "", fault.New(
+			fault.Denied,
+			"%s is between the host and a plugin and is not relayed",
+			service,
+		)
 	}
 	c := strings.ToLower(service[strings.LastIndexByte(service, '.')+1:])
 	switch {
 	case c == "":
 		return "", fault.New(fault.Malformed, "%q is not a method", method)
 	case strings.HasPrefix(service, "ctl.plugin.v1.") && (c == "base" || strings.HasPrefix(c, "host")):
-		return "", fault.New(fault.Denied, "%s is between the host and a plugin and is not relayed", service)
+		return "", fault.New(
+			fault.Denied,
+			"%s is between the host and a plugin and is not relayed",
+			service,
+		)
 	case slices.Contains(personal, c):
-		return "", fault.New(fault.Denied, "the capability %q acts for a user and is not relayed; use the host's Operations service", c)
+		return "", fault.New(
+			fault.Denied,
+			"the capability %q acts for a user and is not relayed; use the host's Operations service",
+			c,
+		)
 	}
 	return c, nil
 }
@@ -221,10 +263,19 @@ func Allow(uses []string, method, provider string, serves []string) error {
 		return err
 	}
 	if !slices.Contains(uses, c) {
-		return fault.New(fault.Denied, "the manifest does not list the capability %q under `uses`", c)
+		return fault.New(
+			fault.Denied,
+			"the manifest does not list the capability %q under `uses`",
+			c,
+		)
 	}
 	if !slices.Contains(serves, c) {
-		return fault.New(fault.Unsupported, "plugin %s does not serve the capability %q", provider, c)
+		return fault.New(
+			fault.Unsupported,
+			"plugin %s does not serve the capability %q",
+			provider,
+			c,
+		)
 	}
 	return nil
 }

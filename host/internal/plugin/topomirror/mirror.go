@@ -75,8 +75,15 @@ type watched struct {
 // Start returns a mirror that follows the sources until Close.
 func Start(sources Sources, log *slog.Logger) *Mirror {
 	ctx, cancel := context.WithCancel(context.Background())
-	m := &Mirror{sources: sources, log: log, cancel: cancel, known: map[string]map[string]topology.Topology{}, sizes: map[string]map[string]int{},
-		watched: map[string]*watched{}, versions: map[string]uint64{}}
+	m := &Mirror{
+		sources:  sources,
+		log:      log,
+		cancel:   cancel,
+		known:    map[string]map[string]topology.Topology{},
+		sizes:    map[string]map[string]int{},
+		watched:  map[string]*watched{},
+		versions: map[string]uint64{},
+	}
 	m.view.Store(&View{})
 	m.work.Go(func() { m.followProviders(ctx) })
 	return m
@@ -93,7 +100,9 @@ func (m *Mirror) View() *View { return m.view.Load() }
 
 // Changed returns a channel that is closed at the next change of the view. Take it
 // before the view.
-func (m *Mirror) Changed() <-chan struct{} { return m.changed.Wait() }
+func (m *Mirror) Changed() <-chan struct{} {
+	return m.changed.Wait()
+}
 
 // followProviders keeps a watch on each provider that is there.
 func (m *Mirror) followProviders(ctx context.Context) {
@@ -174,7 +183,12 @@ var errTooLarge = fmt.Errorf("its topologies have more than %d MiB, the most tha
 	"what it published before stays as it is until the plugin is restarted", maxSource>>20)
 
 // applyChange makes a change of a provider's topology; errTooLarge if that is more than it may have.
-func (m *Mirror) applyChange(ctx context.Context, provider string, c topology.Change, fresh map[string]bool) error {
+func (m *Mirror) applyChange(
+	ctx context.Context,
+	provider string,
+	c topology.Change,
+	fresh map[string]bool,
+) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if ctx.Err() != nil {
@@ -218,7 +232,11 @@ func (m *Mirror) put(provider string, c topology.Change) error {
 	}
 	if total > maxSource {
 		total -= more
-		more = sizeOf(c.TopologyID, slices.Collect(maps.Values(next.Nodes)), slices.Collect(maps.Values(next.Links)))
+		more = sizeOf(
+			c.TopologyID,
+			slices.Collect(maps.Values(next.Nodes)),
+			slices.Collect(maps.Values(next.Links)),
+		)
 		if total+more > maxSource {
 			return errTooLarge
 		}
@@ -291,7 +309,14 @@ func (m *Mirror) retainFresh(ctx context.Context, provider string, fresh map[str
 // publishView makes a new view. When two providers claim one id, the one whose name
 // comes first is shown.
 func (m *Mirror) publishView() {
-	v := &View{Revision: m.view.Load().Revision + 1, Topologies: map[string]topology.Topology{}, Synced: m.listed && m.waiting == 0, Sources: map[string]string{}, Running: m.running, Versions: maps.Clone(m.versions)}
+	v := &View{
+		Revision:   m.view.Load().Revision + 1,
+		Topologies: map[string]topology.Topology{},
+		Synced:     m.listed && m.waiting == 0,
+		Sources:    map[string]string{},
+		Running:    m.running,
+		Versions:   maps.Clone(m.versions),
+	}
 	for _, w := range m.watched {
 		v.Synced = v.Synced && w.synced
 	}
@@ -300,7 +325,15 @@ func (m *Mirror) publishView() {
 		for id, t := range all {
 			other, taken := owner[id]
 			if taken {
-				m.log.Warn("two plugins publish one topology", "topology", id, "plugins", []string{min(name, other), max(name, other)}, "shown", min(name, other))
+				m.log.Warn(
+					"two plugins publish one topology",
+					"topology",
+					id,
+					"plugins",
+					[]string{min(name, other), max(name, other)},
+					"shown",
+					min(name, other),
+				)
 			}
 			if !taken || name < other {
 				owner[id], v.Topologies[id] = name, t

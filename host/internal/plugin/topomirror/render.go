@@ -32,12 +32,34 @@ const (
 )
 
 var (
-	ofNodes = map[string]int{"name": text, "type": text, "model": text, "address": text, "mac": text, "answering": boolean,
-		"manufacturer": text, "hardware": text, "software": text, "datapath-id": text,
-		"partial": text, "neighbors-not-placed": text}
-	ofPorts = map[string]int{"name": text, "state": text, "speed-kbps": text, "mac": text}
-	ofLinks = map[string]int{"confirmed": boolean, "known-from": text, "inferred": boolean, "node-level": boolean,
-		"source-members": list, "destination-members": list}
+	ofNodes = map[string]int{
+		"name":                 text,
+		"type":                 text,
+		"model":                text,
+		"address":              text,
+		"mac":                  text,
+		"answering":            boolean,
+		"manufacturer":         text,
+		"hardware":             text,
+		"software":             text,
+		"datapath-id":          text,
+		"partial":              text,
+		"neighbors-not-placed": text,
+	}
+	ofPorts = map[string]int{
+		"name":       text,
+		"state":      text,
+		"speed-kbps": text,
+		"mac":        text,
+	}
+	ofLinks = map[string]int{
+		"confirmed":           boolean,
+		"known-from":          text,
+		"inferred":            boolean,
+		"node-level":          boolean,
+		"source-members":      list,
+		"destination-members": list,
+	}
 )
 
 // withGiven adds the attributes that a source gives to an entry.
@@ -98,7 +120,10 @@ func renderTopology(t topology.Topology) topologyJSON {
 		}
 		var tps []attributes
 		for _, tp := range slices.Sorted(maps.Keys(t.Nodes[id].TPs)) {
-			tps = append(tps, attributes{"tp-id": tp}.withGiven(ofPorts, t.Nodes[id].TPs[tp].Attributes))
+			tps = append(
+				tps,
+				attributes{"tp-id": tp}.withGiven(ofPorts, t.Nodes[id].TPs[tp].Attributes),
+			)
 		}
 		if tps != nil {
 			n["termination-point"] = tps
@@ -115,7 +140,14 @@ func renderTopology(t topology.Topology) topologyJSON {
 		if l.DestTP != "" {
 			dest["dest-tp"] = l.DestTP
 		}
-		out.Link = append(out.Link, attributes{"link-id": id, "source": source, "destination": dest}.withGiven(ofLinks, l.Attributes))
+		out.Link = append(
+			out.Link,
+			attributes{
+				"link-id":     id,
+				"source":      source,
+				"destination": dest,
+			}.withGiven(ofLinks, l.Attributes),
+		)
 	}
 	return out
 }

@@ -14,7 +14,10 @@ func (d *Draft) dropOtherCases(p Path) error {
 					continue
 				}
 				for _, n := range other.DataNodes() {
-					_, err := d.Apply(Edit{Op: Remove, Path: append(holder, Step{Node: n})})
+					_, err := d.Apply(Edit{
+						Op:   Remove,
+						Path: append(holder, Step{Node: n}),
+					})
 					if err != nil {
 						return err
 					}

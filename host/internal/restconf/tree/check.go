@@ -34,7 +34,11 @@ func (d *Draft) Check() error {
 			return d.checkRefs()
 		}
 	}
-	return fault.New(fault.Invalid, "what the conditions (when) of nodes exclude after the change goes on after %d deletions: make the change in smaller parts", maxRounds)
+	return fault.New(
+		fault.Invalid,
+		"what the conditions (when) of nodes exclude after the change goes on after %d deletions: make the change in smaller parts",
+		maxRounds,
+	)
 }
 
 // checkTouched checks the structure and the values of what changed.

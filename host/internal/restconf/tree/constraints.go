@@ -35,7 +35,10 @@ func (d *Draft) deleteExcluded() (bool, error) {
 		return false, append(refused, faults...).Err()
 	}
 	for _, p := range paths {
-		if _, err := d.Apply(Edit{Op: Remove, Path: p}); err != nil {
+		if _, err := d.Apply(Edit{
+			Op:   Remove,
+			Path: p,
+		}); err != nil {
 			return false, err
 		}
 	}
@@ -49,7 +52,10 @@ type wishes struct {
 }
 
 func newWishes(edits []Edit) *wishes {
-	w := &wishes{above: map[string]bool{}, edits: map[string][]Edit{}}
+	w := &wishes{
+		above: map[string]bool{},
+		edits: map[string][]Edit{},
+	}
 	for _, e := range edits {
 		if e.Op == Delete || e.Op == Remove {
 			continue
@@ -101,7 +107,9 @@ func (w *wishes) brings(target, below Path, keys []string) bool {
 
 // addressable reports whether the path has no entry of a list without keys.
 func (p Path) addressable() bool {
-	return !slices.ContainsFunc(p, func(s Step) bool { return s.Node.Kind == yang.List && !s.Node.Keyed() })
+	return !slices.ContainsFunc(p, func(s Step) bool {
+		return s.Node.Kind == yang.List && !s.Node.Keyed()
+	})
 }
 
 // checkConditions checks the conditions that the changes can matter to: outside of lists with keys all of a tree that
@@ -201,7 +209,10 @@ func unitsOf(top *yang.Node, edits []Edit) (entries []Path, lists []*yang.Node) 
 			add(e.Path[:i+1])
 		case i >= 0 && e.Op == Merge:
 			for c := range e.Value.All() {
-				add(append(e.Path[:i:i], Step{Node: c.Node, Keys: c.KeyValues()}))
+				add(append(e.Path[:i:i], Step{
+					Node: c.Node,
+					Keys: c.KeyValues(),
+				}))
 			}
 		case i >= 0:
 			lists = append(lists, e.Path[i].Node)
@@ -226,7 +237,10 @@ func entriesBelow(p Path, at *yang.Data, f func(Path)) {
 			continue
 		}
 		for e := range c.All() {
-			f(append(below[:len(p):len(p)], Step{Node: c.Node, Keys: e.KeyValues()}))
+			f(append(below[:len(p):len(p)], Step{
+				Node: c.Node,
+				Keys: e.KeyValues(),
+			}))
 		}
 	}
 }

@@ -53,7 +53,18 @@ type touch struct {
 
 // NewDraft begins a draft of the tree that is kept in a namespace.
 func NewDraft(sn datastore.Snapshot, ns string, set *yang.Set) *Draft {
-	return &Draft{sn: sn, ns: ns, set: set, changed: map[string]*document{}, tag: sha256.New(), keys: map[string]datastore.Revision{}, ranges: map[string]bool{}, marks: map[string]datastore.Revision{}, touched: map[string]touch{}, lists: map[string]Path{}}
+	return &Draft{
+		sn:      sn,
+		ns:      ns,
+		set:     set,
+		changed: map[string]*document{},
+		tag:     sha256.New(),
+		keys:    map[string]datastore.Revision{},
+		ranges:  map[string]bool{},
+		marks:   map[string]datastore.Revision{},
+		touched: map[string]touch{},
+		lists:   map[string]Path{},
+	}
 }
 
 // encode writes a document: the rank, if any, stands on a line before the JSON.
@@ -129,8 +140,13 @@ func (d *Draft) eachDocument(prefix string, f func(key string, doc document) err
 			return err
 		}
 	}
-	changed := slices.DeleteFunc(d.index.keysBelow(prefix), func(key string) bool { return d.changed[key] == nil })
-	for e, err := range d.sn.Range(d.ns, datastore.RangeOptions{Prefix: prefix, Shared: true}) {
+	changed := slices.DeleteFunc(d.index.keysBelow(prefix), func(key string) bool {
+		return d.changed[key] == nil
+	})
+	for e, err := range d.sn.Range(d.ns, datastore.RangeOptions{
+		Prefix: prefix,
+		Shared: true,
+	}) {
 		if err != nil {
 			return err
 		}
@@ -177,7 +193,9 @@ func (d *Draft) changeDocument(key string, doc *document) {
 	d.changed[key] = doc
 }
 
-func (d *Draft) dropDocument(key string) { d.changeDocument(key, nil) }
+func (d *Draft) dropDocument(key string) {
+	d.changeDocument(key, nil)
+}
 
 // forgetValues drops the values of the instances that p leads through: they are going to change.
 func (d *Draft) forgetValues(p Path) {
@@ -219,20 +237,45 @@ func (d *Draft) Txn(now time.Time, volatile bool) (datastore.Txn, error) {
 			return t, err
 		}
 		if _, ok := d.changed[above]; doc != nil && !ok {
-			d.changeDocument(above, &document{rank: doc.rank, text: doc.text})
+			d.changeDocument(above, &document{
+				rank: doc.rank,
+				text: doc.text,
+			})
 		}
 		if mark, ok := d.markKey(k); ok && doc == nil {
 			marked[mark] = true
 		}
 	}
 	for _, k := range sortedKeys(d.keys) {
-		t.Compares = append(t.Compares, datastore.Compare{Namespace: d.ns, Key: k, Revision: d.keys[k]})
+		t.Compares = append(
+			t.Compares,
+			datastore.Compare{
+				Namespace: d.ns,
+				Key:       k,
+				Revision:  d.keys[k],
+			},
+		)
 	}
 	for _, k := range sortedKeys(d.ranges) {
-		t.Compares = append(t.Compares, datastore.Compare{Namespace: d.ns, Key: k, Revision: d.sn.Revision(), Prefix: true})
+		t.Compares = append(
+			t.Compares,
+			datastore.Compare{
+				Namespace: d.ns,
+				Key:       k,
+				Revision:  d.sn.Revision(),
+				Prefix:    true,
+			},
+		)
 	}
 	for _, k := range sortedKeys(d.marks) {
-		t.Compares = append(t.Compares, datastore.Compare{Namespace: metaNamespace, Key: k, Revision: d.marks[k]})
+		t.Compares = append(
+			t.Compares,
+			datastore.Compare{
+				Namespace: metaNamespace,
+				Key:       k,
+				Revision:  d.marks[k],
+			},
+		)
 	}
 	for _, k := range sortedKeys(marked) {
 		t.Ops = append(t.Ops, datastore.Put(metaNamespace, k, nil))
@@ -244,7 +287,10 @@ func (d *Draft) Txn(now time.Time, volatile bool) (datastore.Txn, error) {
 			t.Ops = append(t.Ops, datastore.Delete(d.ns, k))
 		}
 	}
-	t.Ops = append(t.Ops, datastore.Put(metaNamespace, d.ns, []byte(now.UTC().Format(time.RFC3339Nano))))
+	t.Ops = append(
+		t.Ops,
+		datastore.Put(metaNamespace, d.ns, []byte(now.UTC().Format(time.RFC3339Nano))),
+	)
 	return t, nil
 }
 
@@ -296,7 +342,10 @@ func (d *Draft) changesBelow(qname string) []Change {
 		switch doc := d.changed[k]; {
 		case topName(k) != qname:
 		case doc != nil:
-			out = append(out, Change{Key: k, Value: []byte(doc.text)})
+			out = append(out, Change{
+				Key:   k,
+				Value: []byte(doc.text),
+			})
 		default:
 			out = append(out, Change{Key: k, Deleted: true})
 		}

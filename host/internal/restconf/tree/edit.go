@@ -38,7 +38,9 @@ type Edit struct {
 }
 
 // empty reports whether the value is a list without entries.
-func (e Edit) empty() bool { return e.Value != nil && e.Value.IsArray() && e.Value.First() == nil }
+func (e Edit) empty() bool {
+	return e.Value != nil && e.Value.IsArray() && e.Value.First() == nil
+}
 
 // Apply makes an edit part of the draft. Whether the result is valid is checked
 // by Check, when all edits are done. created reports whether the target is new.
@@ -89,7 +91,9 @@ func (d *Draft) Apply(e Edit) (created bool, err error) {
 			return false, err
 		}
 	}
-	if e.Path.Last().isDocument() || n.Keyed() && (e.Op == Delete || e.Op == Remove) || len(e.Path) == 1 && !e.Path.Entry() {
+	if e.Path.Last().isDocument() ||
+		n.Keyed() && (e.Op == Delete || e.Op == Remove) ||
+		len(e.Path) == 1 && !e.Path.Entry() {
 		return !exists, d.applyDocument(e, exists)
 	}
 	return !exists, d.applyInner(e)
@@ -116,7 +120,10 @@ func (d *Draft) unmask(e *Edit, exists bool) error {
 // applyAll replaces or merges the whole datastore.
 func (d *Draft) applyAll(e Edit) error {
 	if e.Op != Replace && e.Op != Merge {
-		return fault.New(fault.Unsupported, "the datastore itself can be replaced or merged, not deleted or created")
+		return fault.New(
+			fault.Unsupported,
+			"the datastore itself can be replaced or merged, not deleted or created",
+		)
 	}
 	for _, n := range d.set.Root.Members() {
 		p := Path{{Node: n}}
@@ -183,7 +190,11 @@ func (d *Draft) applyTopList(e Edit) error {
 		}
 	}
 	for c := range e.Value.All() {
-		one := Edit{Op: e.Op, Path: Path{{e.Path.Node(), c.KeyValues()}}, Value: c}
+		one := Edit{
+			Op:    e.Op,
+			Path:  Path{{e.Path.Node(), c.KeyValues()}},
+			Value: c,
+		}
 		if _, err := d.Apply(one); err != nil {
 			return err
 		}
@@ -203,7 +214,11 @@ func (d *Draft) applyInner(e Edit) error {
 		at = owner.skeleton()
 	}
 	if e.Path.Node().IsKey() && e.Op != Replace && e.Op != Merge {
-		return fault.At(fault.Invalid, e.Path.String(), "a key cannot be deleted or created on its own")
+		return fault.At(
+			fault.Invalid,
+			e.Path.String(),
+			"a key cannot be deleted or created on its own",
+		)
 	}
 	doc, err := d.getDocument(owner.Key())
 	if err != nil {
@@ -219,7 +234,11 @@ func (d *Draft) applyInner(e Edit) error {
 	if err := applyBelow(at, e.Path[len(owner):], e, len(owner) == len(e.Path)); err != nil {
 		return err
 	}
-	return d.saveInstance(touch{path: owner, deep: deep, value: at}, rank, deep)
+	return d.saveInstance(touch{
+		path:  owner,
+		deep:  deep,
+		value: at,
+	}, rank, deep)
 }
 
 // applyBelow makes the change below at, the instance of the document. self says that
@@ -251,7 +270,11 @@ func applyBelow(at *yang.Data, steps Path, e Edit, self bool) error {
 	case e.Op == Merge && have != nil:
 		have.Merge(e.Value.Clone())
 	case last.Node.IsKey() && have != nil && have.Text() != e.Value.Text():
-		return fault.At(fault.Invalid, e.Path.String(), "a key cannot be changed; create another entry")
+		return fault.At(
+			fault.Invalid,
+			e.Path.String(),
+			"a key cannot be changed; create another entry",
+		)
 	default:
 		at.Put(e.Value)
 	}
@@ -302,7 +325,9 @@ func holdsLists(n *yang.Node) bool {
 }
 
 func listsBelow(n *yang.Node) bool {
-	return slices.ContainsFunc(n.Members(), func(m *yang.Node) bool { return m.Keyed() || m.Kind == yang.Container && listsBelow(m) })
+	return slices.ContainsFunc(n.Members(), func(m *yang.Node) bool {
+		return m.Keyed() || m.Kind == yang.Container && listsBelow(m)
+	})
 }
 
 // createAncestors makes the list entries on the way that are not there yet, with their
@@ -320,12 +345,18 @@ func (d *Draft) createAncestors(p Path) error {
 			}
 			continue
 		}
-		rank, err := d.rankFor(Edit{Op: Create, Path: anc}, false)
+		rank, err := d.rankFor(Edit{
+			Op:   Create,
+			Path: anc,
+		}, false)
 		if err != nil {
 			return err
 		}
 		d.touchList(anc)
-		if err := d.saveInstance(touch{path: anc, value: anc.skeleton()}, rank, false); err != nil {
+		if err := d.saveInstance(touch{
+			path:  anc,
+			value: anc.skeleton(),
+		}, rank, false); err != nil {
 			return err
 		}
 	}

@@ -18,7 +18,9 @@ type keyIndex struct {
 // fewKeys are faster looked through than put into a tree.
 const fewKeys = 32
 
-func (x *keyIndex) addKey(key string) { x.fresh = append(x.fresh, key) }
+func (x *keyIndex) addKey(key string) {
+	x.fresh = append(x.fresh, key)
+}
 
 // keysBelow returns the keys with a prefix in order.
 func (x *keyIndex) keysBelow(prefix string) (keys []string) {

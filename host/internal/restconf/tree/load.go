@@ -11,7 +11,12 @@ import (
 
 // stored is how documents are read back: they were valid when they were written,
 // but a module may have lost a member since, or restricted a type.
-var stored = yang.Options{Partial: true, Shallow: true, Drop: true, Kept: true}
+var stored = yang.Options{
+	Partial: true,
+	Shallow: true,
+	Drop:    true,
+	Kept:    true,
+}
 
 // Load returns the instance that a path leads to with everything below it, nil
 // if it does not exist. A list without keys in the path is its array; the empty path
@@ -30,14 +35,26 @@ func Decode(p Path, s *yang.Stored) (*yang.Data, error) {
 	o.At = p.parentSkeleton()
 	at, err := s.Decode(o)
 	if err != nil {
-		return nil, fault.Wrap(fault.Internal, err, "the data at %s does not match the schema: %v", p, err)
+		return nil, fault.Wrap(
+			fault.Internal,
+			err,
+			"the data at %s does not match the schema: %v",
+			p,
+			err,
+		)
 	}
 	return at, nil
 }
 
 // DecodeStored reads a document as the datastore has it; p leads to it.
 func DecodeStored(p Path, value []byte) (*yang.Data, error) {
-	return Decode(p, &yang.Stored{Node: p.Node(), Text: decodeDocument(datastore.Entry{Value: value}).text})
+	return Decode(
+		p,
+		&yang.Stored{
+			Node: p.Node(),
+			Text: decodeDocument(datastore.Entry{Value: value}).text,
+		},
+	)
 }
 
 // Stored is Load without decoding.
@@ -93,7 +110,10 @@ func (d *Draft) loadInner(p Path) (*yang.Data, error) {
 	if err != nil || doc == nil {
 		return nil, err
 	}
-	at, err := Decode(owner, &yang.Stored{Node: owner.Node(), Text: doc.text})
+	at, err := Decode(owner, &yang.Stored{
+		Node: owner.Node(),
+		Text: doc.text,
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -219,7 +239,9 @@ func (a *assembly) arrayOf(key string) (*yang.Stored, error) {
 			at = at.Child(n)
 		}
 		if keyed && i < len(steps)-1 {
-			i := slices.IndexFunc(a.holders, func(h holder) bool { return h.key == key[:end] })
+			i := slices.IndexFunc(a.holders, func(h holder) bool {
+				return h.key == key[:end]
+			})
 			if i < 0 {
 				return nil, fault.New(fault.Internal, "the parent entry of %s does not exist", key)
 			}

@@ -18,7 +18,9 @@ type Step struct {
 }
 
 // isDocument reports whether the step is kept as a document of its own.
-func (s Step) isDocument() bool { return s.Node.Kind == yang.List && len(s.Keys) > 0 }
+func (s Step) isDocument() bool {
+	return s.Node.Kind == yang.List && len(s.Keys) > 0
+}
 
 // Path leads to an instance; the empty path is the datastore itself.
 type Path []Step
@@ -47,7 +49,13 @@ func checkKey(path func() string, size int) error {
 	if len(where) > 100 {
 		where = where[:100] + "…"
 	}
-	return fault.At(fault.Invalid, where, "the keys of the entry are too long: its path takes %d bytes, percent-encoded, and at most %d can be stored", size, maxKey)
+	return fault.At(
+		fault.Invalid,
+		where,
+		"the keys of the entry are too long: its path takes %d bytes, percent-encoded, and at most %d can be stored",
+		size,
+		maxKey,
+	)
 }
 
 // checkFits refuses a path to an entry that cannot be stored.
@@ -62,7 +70,9 @@ func (p Path) checkFits() error {
 
 // Entry reports whether the path leads to an entry of a list or leaf-list, as
 // opposed to the list as a whole.
-func (p Path) Entry() bool { return len(p) > 0 && p.Last().Keys != nil }
+func (p Path) Entry() bool {
+	return len(p) > 0 && p.Last().Keys != nil
+}
 
 // Owner returns the path of the document that holds the instance: the deepest
 // list entry, or the top-level node.
@@ -93,7 +103,9 @@ func (p Path) Key() string {
 }
 
 // EscapeKey writes a key for a path that ParseText and Tree read.
-func EscapeKey(s string) string { return string(appendKey(nil, s)) }
+func EscapeKey(s string) string {
+	return string(appendKey(nil, s))
+}
 
 // appendKey writes a key percent-encoded, so that no two keys look the same and
 // none holds what parts a path: only the unreserved characters of RFC 3986 stay.
@@ -101,7 +113,10 @@ func appendKey(b []byte, s string) []byte {
 	const hex = "0123456789ABCDEF"
 	for i := range len(s) {
 		c := s[i]
-		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte("-._~:@$*", c) >= 0 {
+		if c >= 'a' && c <= 'z' ||
+			c >= 'A' && c <= 'Z' ||
+			c >= '0' && c <= '9' ||
+			strings.IndexByte("-._~:@$*", c) >= 0 {
 			b = append(b, c)
 			continue
 		}
@@ -202,7 +217,11 @@ func Parse(set *yang.Set, segments []reqpath.Segment, module func(string) string
 			return nil, fault.New(fault.Unknown, "%s has nothing below it", p)
 		}
 		if len(segments) > 0 && n.Kind == yang.List && s.Keys == nil {
-			return nil, fault.New(fault.Invalid, "the list %q has no keys, so its entries have no paths", n.Name)
+			return nil, fault.New(
+				fault.Invalid,
+				"the list %q has no keys, so its entries have no paths",
+				n.Name,
+			)
 		}
 		at = n
 	}
@@ -226,7 +245,13 @@ func splitKeys(raw string) ([]string, error) {
 // takeKeys takes as many segments as the list has keys.
 func takeKeys(n *yang.Node, segments []reqpath.Segment) ([]string, []reqpath.Segment, error) {
 	if len(segments) < len(n.Keys) {
-		return nil, nil, fault.New(fault.Invalid, "the list %q has %d keys, the path names %d", n.Name, len(n.Keys), len(segments))
+		return nil, nil, fault.New(
+			fault.Invalid,
+			"the list %q has %d keys, the path names %d",
+			n.Name,
+			len(n.Keys),
+			len(segments),
+		)
 	}
 	keys := make([]string, len(n.Keys))
 	for i := range keys {
@@ -245,7 +270,13 @@ func (s Step) checkKeys() error {
 		leaves = []*yang.Node{s.Node}
 	}
 	if len(leaves) != len(s.Keys) {
-		return fault.New(fault.Invalid, "%q has %d keys, the path names %d", s.Node.Name, len(leaves), len(s.Keys))
+		return fault.New(
+			fault.Invalid,
+			"%q has %d keys, the path names %d",
+			s.Node.Name,
+			len(leaves),
+			len(s.Keys),
+		)
 	}
 	for i, n := range leaves {
 		text, err := n.Canonical(s.Keys[i])
@@ -268,14 +299,19 @@ func ParseText(set *yang.Set, path string) (Path, error) {
 		if err != nil {
 			return nil, fault.New(fault.Invalid, "%.100q is not encoded properly", s)
 		}
-		segments = append(segments, reqpath.Segment{Raw: s, Decoded: decoded})
+		segments = append(segments, reqpath.Segment{
+			Raw:     s,
+			Decoded: decoded,
+		})
 	}
 	return Parse(set, segments, nil)
 }
 
 // Skeleton builds the instances that lead to p, with their keys only, and
 // returns the one that holds p's last step; nil at the top.
-func (p Path) Skeleton() *yang.Data { return p[:len(p)-1].skeleton() }
+func (p Path) Skeleton() *yang.Data {
+	return p[:len(p)-1].skeleton()
+}
 
 // ParseInstance reads an instance-identifier (RFC 7951 section 6.11). The error is of Kind Invalid.
 func ParseInstance(set *yang.Set, text string) (Path, error) {
@@ -309,11 +345,19 @@ func ParseInstance(set *yang.Set, text string) (Path, error) {
 // keysOf are the values of the predicates of a step, in the order of the list's keys.
 func keysOf(n *yang.Node, in yang.Step) ([]string, error) {
 	wrong := func() error {
-		return fault.New(fault.Invalid, "the predicates of %q must be its keys: those of an entry, or none", n.Name)
+		return fault.New(
+			fault.Invalid,
+			"the predicates of %q must be its keys: those of an entry, or none",
+			n.Name,
+		)
 	}
 	switch {
 	case in.Position > 0:
-		return nil, fault.New(fault.Invalid, "the position of an entry of %q names no instance that lasts", n.Name)
+		return nil, fault.New(
+			fault.Invalid,
+			"the position of an entry of %q names no instance that lasts",
+			n.Name,
+		)
 	case len(in.Keys) == 0:
 		return nil, nil
 	case n.Kind == yang.LeafList:
@@ -338,7 +382,11 @@ func keysOf(n *yang.Node, in yang.Step) ([]string, error) {
 
 // ParseAction reads the segments of an action: those of the instance that it is bound to, then its name (RFC 8040 section
 // 3.6). The action is nil where the segments lead to none.
-func ParseAction(set *yang.Set, segments []reqpath.Segment, module func(string) string) (Path, *yang.RPC) {
+func ParseAction(
+	set *yang.Set,
+	segments []reqpath.Segment,
+	module func(string) string,
+) (Path, *yang.RPC) {
 	last := len(segments) - 1
 	if last < 1 {
 		return nil, nil

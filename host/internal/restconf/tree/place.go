@@ -20,16 +20,25 @@ func (pl Place) checkTarget(p Path) error {
 		return nil
 	case "first", "last", "before", "after":
 	default:
-		return fault.New(fault.Invalid, "insert must be one of first, last, before and after, not %.40q", pl.Where)
+		return fault.New(
+			fault.Invalid,
+			"insert must be one of first, last, before and after, not %.40q",
+			pl.Where,
+		)
 	}
 	if !p.Entry() || !p.Node().UserOrdered {
-		return fault.New(fault.Invalid, "insert is only for entries of lists that are ordered by the user; %s is not such a list", p)
+		return fault.New(
+			fault.Invalid,
+			"insert is only for entries of lists that are ordered by the user; %s is not such a list",
+			p,
+		)
 	}
 	needs := pl.Where == "before" || pl.Where == "after"
 	if needs != (len(pl.Point) > 0) {
 		return fault.New(fault.Invalid, "point is only for insert=before and insert=after")
 	}
-	if needs && (pl.Point.Node() != p.Node() || !pl.Point.Entry() || pl.Point[:len(pl.Point)-1].Key() != p[:len(p)-1].Key()) {
+	if needs &&
+		(pl.Point.Node() != p.Node() || !pl.Point.Entry() || pl.Point[:len(pl.Point)-1].Key() != p[:len(p)-1].Key()) {
 		return fault.New(fault.Invalid, "point must be an entry of the same list as the target")
 	}
 	if needs && pl.Point.Key() == p.Key() {
@@ -39,7 +48,12 @@ func (pl Place) checkTarget(p Path) error {
 }
 
 func noPoint(pl Place) error {
-	return &fault.Error{Kind: fault.Invalid, Path: pl.Point.String(), Text: "the entry to insert at does not exist", Cause: yang.MissingInstance()}
+	return &fault.Error{
+		Kind:  fault.Invalid,
+		Path:  pl.Point.String(),
+		Text:  "the entry to insert at does not exist",
+		Cause: yang.MissingInstance(),
+	}
 }
 
 // rankFor returns the rank that the target of an edit gets; empty when its list is

@@ -57,14 +57,18 @@ func refersTo(n *yang.Node, removed []Path) bool {
 				return true
 			}
 			for at := t.Target; at != nil; at = at.DataParent() {
-				if slices.ContainsFunc(removed, func(p Path) bool { return p.Node() == at }) {
+				if slices.ContainsFunc(removed, func(p Path) bool {
+					return p.Node() == at
+				}) {
 					return true
 				}
 			}
 			return false
 		})
 	}
-	return slices.ContainsFunc(n.Members(), func(m *yang.Node) bool { return m.Config && refersTo(m, removed) })
+	return slices.ContainsFunc(n.Members(), func(m *yang.Node) bool {
+		return m.Config && refersTo(m, removed)
+	})
 }
 
 // refsBelow checks every leafref in an instance.

@@ -53,7 +53,9 @@ func (r *replaced) takeDocument(key []byte) *document {
 	i := r.next
 	if i >= len(r.rows) || r.rows[i].key != string(key) {
 		var ok bool
-		i, ok = slices.BinarySearchFunc(r.rows, string(key), func(r row, k string) int { return strings.Compare(r.key, k) })
+		i, ok = slices.BinarySearchFunc(r.rows, string(key), func(r row, k string) int {
+			return strings.Compare(r.key, k)
+		})
 		if !ok {
 			return nil
 		}
@@ -63,7 +65,12 @@ func (r *replaced) takeDocument(key []byte) *document {
 }
 
 // splitDocuments writes the entries of the lists with keys below at, whose key is given, as documents.
-func (d *Draft) splitDocuments(key []byte, module string, at *yang.Data, old *replaced) (err error) {
+func (d *Draft) splitDocuments(
+	key []byte,
+	module string,
+	at *yang.Data,
+	old *replaced,
+) (err error) {
 	if at.Node.IsLeaf() || at.Node.Kind == yang.AnyData {
 		return nil
 	}

@@ -70,7 +70,9 @@ const updateTime = 4500 * time.Millisecond
 
 // View runs f on a draft that is thrown away.
 func (t *Tree) View(ctx context.Context, set *yang.Set, f func(*Draft) error) error {
-	return datastore.Read(ctx, t.Store, func(sn datastore.Snapshot) error { return f(NewDraft(sn, t.NS, set)) })
+	return datastore.Read(ctx, t.Store, func(sn datastore.Snapshot) error {
+		return f(NewDraft(sn, t.NS, set))
+	})
 }
 
 // Update runs f on a draft, checks the result and commits it as one transaction.
@@ -84,7 +86,13 @@ func (t *Tree) Update(ctx context.Context, set *yang.Set, f func(*Draft) error) 
 	for i := range attempts {
 		err := t.attemptUpdate(ctx, set, f, i > 0)
 		if err != nil && fault.KindOf(err) == fault.Timeout && ctx.Err() != nil {
-			return fault.Wrap(fault.Unavailable, err, "the change was not made within %s: %v", limit, err)
+			return fault.Wrap(
+				fault.Unavailable,
+				err,
+				"the change was not made within %s: %v",
+				limit,
+				err,
+			)
 		}
 		if !errors.As(err, &lost) {
 			return err
@@ -93,7 +101,12 @@ func (t *Tree) Update(ctx context.Context, set *yang.Set, f func(*Draft) error) 
 			host.Pause(ctx, rand.N(time.Duration(i)*10*time.Millisecond))
 		}
 	}
-	return fault.Wrap(fault.InUse, lost, "the data was changed in the meantime%s; read it again and repeat", describeFasterWriter(lost))
+	return fault.Wrap(
+		fault.InUse,
+		lost,
+		"the data was changed in the meantime%s; read it again and repeat",
+		describeFasterWriter(lost),
+	)
 }
 
 // describeFasterWriter says who was faster.
@@ -108,7 +121,12 @@ func describeFasterWriter(lost *datastore.ConflictError) string {
 }
 
 // attemptUpdate runs f once. Its error is a *datastore.ConflictError when others were faster.
-func (t *Tree) attemptUpdate(ctx context.Context, set *yang.Set, f func(*Draft) error, alone bool) error {
+func (t *Tree) attemptUpdate(
+	ctx context.Context,
+	set *yang.Set,
+	f func(*Draft) error,
+	alone bool,
+) error {
 	if alone {
 		t.mu.Lock()
 		defer t.mu.Unlock()
@@ -147,7 +165,11 @@ func (t *Tree) attemptUpdate(ctx context.Context, set *yang.Set, f func(*Draft) 
 	_, err = t.Store.Commit(ctx, txn)
 	switch {
 	case errors.Is(err, datastore.ErrTooBig):
-		return fault.Wrap(fault.TooBig, err, "a list entry or a leaf in the change is larger than the datastore keeps as one value: make it smaller")
+		return fault.Wrap(
+			fault.TooBig,
+			err,
+			"a list entry or a leaf in the change is larger than the datastore keeps as one value: make it smaller",
+		)
 	case fault.KindOf(err) == fault.Timeout:
 		return fault.Wrap(fault.Unavailable, err, "%v", err)
 	}
@@ -205,7 +227,11 @@ func (t *Tree) validateDraft(ctx context.Context, d *Draft) error {
 
 // Get returns the instance at an RFC 8040 path such as /m:c/list=key in
 // canonical form, nil if it does not exist.
-func (t *Tree) Get(ctx context.Context, set *yang.Set, path string) (out json.RawMessage, err error) {
+func (t *Tree) Get(
+	ctx context.Context,
+	set *yang.Set,
+	path string,
+) (out json.RawMessage, err error) {
 	p, err := ParseText(set, path)
 	if err != nil {
 		return nil, err
@@ -224,7 +250,11 @@ func (t *Tree) Get(ctx context.Context, set *yang.Set, path string) (out json.Ra
 // nil value removes it.
 func (t *Tree) Set(ctx context.Context, set *yang.Set, path string, value json.RawMessage) error {
 	return t.Update(ctx, set, func(d *Draft) error {
-		return d.ApplyText([]TextEdit{{Path: path, Value: value, Delete: value == nil}})
+		return d.ApplyText([]TextEdit{{
+			Path:   path,
+			Value:  value,
+			Delete: value == nil,
+		}})
 	})
 }
 

@@ -45,17 +45,28 @@ func New(ctx context.Context, endpoint, version string, log *slog.Logger) (*Trac
 	if err != nil {
 		return nil, err
 	}
-	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { log.Warn("spans were not sent", "error", err) }))
+	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) {
+		log.Warn("spans were not sent", "error", err)
+	}))
 	p := sdktrace.NewTracerProvider(
 		sdktrace.WithBatcher(exporter, sdktrace.WithMaxQueueSize(queue)),
-		sdktrace.WithResource(resource.NewSchemaless(attribute.String("service.name", "ctld"), attribute.String("service.version", version))),
+		sdktrace.WithResource(resource.NewSchemaless(
+			attribute.String("service.name", "ctld"),
+			attribute.String("service.version", version),
+		)),
 		// Who sends a trace decides whether it is kept; what begins here is.
 		sdktrace.WithSampler(sdktrace.ParentBased(sdktrace.AlwaysSample())))
-	return &Tracer{client: client, provider: p, tracer: p.Tracer("ctl.internal/host")}, nil
+	return &Tracer{
+		client:   client,
+		provider: p,
+		tracer:   p.Tracer("ctl.internal/host"),
+	}, nil
 }
 
 // Close sends what waits, while ctx lasts.
-func (t *Tracer) Close(ctx context.Context) error { return t.provider.Shutdown(ctx) }
+func (t *Tracer) Close(ctx context.Context) error {
+	return t.provider.Shutdown(ctx)
+}
 
 // Upload sends spans that others have made: those of plugins.
 func (t *Tracer) Upload(ctx context.Context, spans []*tracepb.ResourceSpans) error {
@@ -70,7 +81,10 @@ func (t *Tracer) Handler(next http.Handler) http.Handler {
 		ctx := w3c.Extract(r.Context(), propagation.HeaderCarrier(r.Header))
 		first, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
 		ctx, span := t.tracer.Start(ctx, r.Method+" /"+first, trace.WithSpanKind(trace.SpanKindServer),
-			trace.WithAttributes(attribute.String("http.request.method", r.Method), attribute.String("url.path", r.URL.Path)))
+			trace.WithAttributes(
+				attribute.String("http.request.method", r.Method),
+				attribute.String("url.path", r.URL.Path),
+			))
 		defer span.End()
 		w3c.Inject(ctx, propagation.HeaderCarrier(r.Header))
 		s := NewStatusWriter(w)
@@ -89,7 +103,9 @@ type StatusWriter struct {
 }
 
 // NewStatusWriter returns one for an answer that has not begun.
-func NewStatusWriter(w http.ResponseWriter) *StatusWriter { return &StatusWriter{w, http.StatusOK} }
+func NewStatusWriter(w http.ResponseWriter) *StatusWriter {
+	return &StatusWriter{w, http.StatusOK}
+}
 
 // WriteHeader implements http.ResponseWriter.
 func (w *StatusWriter) WriteHeader(status int) {
@@ -98,7 +114,11 @@ func (w *StatusWriter) WriteHeader(status int) {
 }
 
 // Flush implements http.Flusher, for event streams.
-func (w *StatusWriter) Flush() { _ = http.NewResponseController(w.ResponseWriter).Flush() }
+func (w *StatusWriter) Flush() {
+	_ = http.NewResponseController(w.ResponseWriter).Flush()
+}
 
 // Unwrap is for http.ResponseController.
-func (w *StatusWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+func (w *StatusWriter) Unwrap() http.ResponseWriter {
+	return w.ResponseWriter
+}

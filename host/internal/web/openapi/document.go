@@ -46,7 +46,12 @@ type document struct {
 // that Include asks for, in both envelopes, and in the document of everything also event streams,
 // access control, the resources of RFC 8040 and the routes of plugins.
 func Document(in Input) ([]byte, error) {
-	d := &document{Input: in, paths: object{}, schemas: object{"errors": errorsSchema}, ids: map[string]bool{}}
+	d := &document{
+		Input:   in,
+		paths:   object{},
+		schemas: object{"errors": errorsSchema},
+		ids:     map[string]bool{},
+	}
 	for _, m := range in.Set.Modules() {
 		if !in.Include(m.Name) || in.Module != "" && m.Name != in.Module {
 			continue
@@ -68,7 +73,14 @@ func Document(in Input) ([]byte, error) {
 	}
 	return json.Marshal(object{
 		"openapi": "3.1.0",
-		"info":    object{"title": in.Title, "version": in.Version, "license": object{"name": "Apache License 2.0", "identifier": "Apache-2.0"}},
+		"info": object{
+			"title":   in.Title,
+			"version": in.Version,
+			"license": object{
+				"name":       "Apache License 2.0",
+				"identifier": "Apache-2.0",
+			},
+		},
 		"servers": []object{{"url": "/"}},
 		"paths":   d.paths,
 		"security": []object{
@@ -76,8 +88,14 @@ func Document(in Input) ([]byte, error) {
 		},
 		"components": object{
 			"securitySchemes": object{
-				"basic":  object{"type": "http", "scheme": "basic"},
-				"bearer": object{"type": "http", "scheme": "bearer"},
+				"basic": object{
+					"type":   "http",
+					"scheme": "basic",
+				},
+				"bearer": object{
+					"type":   "http",
+					"scheme": "bearer",
+				},
 			},
 			"schemas":    d.schemas,
 			"parameters": sharedParameters,
@@ -138,28 +156,46 @@ func (d *document) operationID(verb, path string) string {
 
 // errorsSchema is the errors body of RFC 8040 section 3.9.
 var errorsSchema = object{
-	"type":       "object",
-	"properties": object{"errors": errorList, "ietf-restconf:errors": errorList},
+	"type": "object",
+	"properties": object{
+		"errors":               errorList,
+		"ietf-restconf:errors": errorList,
+	},
 }
 
 var errorList = object{"type": "object", "properties": object{
-	"error": object{"type": "array", "items": object{"type": "object", "properties": object{
-		"error-type": object{"type": "string"}, "error-tag": object{"type": "string"},
-		"error-path": object{"type": "string"}, "error-message": object{"type": "string"},
-	}}},
+	"error": object{
+		"type": "array",
+		"items": object{"type": "object", "properties": object{
+			"error-type":    object{"type": "string"},
+			"error-tag":     object{"type": "string"},
+			"error-path":    object{"type": "string"},
+			"error-message": object{"type": "string"},
+		}},
+	},
 }}
 
 // bodyContent is a body in JSON, and without a schema in XML.
 func (f form) bodyContent(s object) object {
 	if f.rfc {
-		return object{"application/yang-data+json": object{"schema": s}, "application/yang-data+xml": object{}}
+		return object{
+			"application/yang-data+json": object{"schema": s},
+			"application/yang-data+xml":  object{},
+		}
 	}
-	return object{"application/json": object{"schema": s}, "application/xml": object{}}
+	return object{
+		"application/json": object{"schema": s},
+		"application/xml":  object{},
+	}
 }
 
 // wrap is the body that carries the input or output of an operation.
 func (f form) wrap(name string, n *yang.Node, label string) object {
-	s := object{"type": "object", "properties": object{name: f.schemaOf(n, label)}, "required": []string{name}}
+	s := object{
+		"type":       "object",
+		"properties": object{name: f.schemaOf(n, label)},
+		"required":   []string{name},
+	}
 	return f.bodySchema(n, label, s)
 }
 
@@ -175,33 +211,111 @@ func (f form) operationResponses(status, text string, content object) object {
 		media = "application/yang-data+json"
 	}
 	return object{status: ok, "default": object{
-		"description": "What is wrong, every fault with its path", "content": object{media: object{"schema": object{"$ref": "#/components/schemas/errors"}}},
+		"description": "What is wrong, every fault with its path",
+		"content":     object{media: object{"schema": object{"$ref": "#/components/schemas/errors"}}},
 	}}
 }
 
 // forms are the two ways to write instances.
-func (d *document) forms() [2]form { return [2]form{{false, d.schemas}, {true, d.schemas}} }
+func (d *document) forms() [2]form {
+	return [2]form{{false, d.schemas}, {true, d.schemas}}
+}
 
 // sharedParameters are the query parameters of RFC 8040 section 4.8, those of pages, and the conditions of RFC 9110.
 var sharedParameters = object{
-	"content":       queryOf("content", "Configuration, state, or both.", object{"type": "string", "enum": []string{"all", "config", "nonconfig"}}),
-	"depth":         queryOf("depth", "How many levels are answered: a number from 1, or unbounded.", object{"type": "string"}),
-	"fields":        queryOf("fields", "Which members are answered.", object{"type": "string"}),
-	"with-defaults": queryOf("with-defaults", "How defaults are answered.", object{"type": "string", "enum": []string{"report-all", "trim", "explicit"}}),
-	"insert":        queryOf("insert", "The place in a list that is ordered by the user.", object{"type": "string", "enum": []string{"first", "last", "before", "after"}}),
-	"point":         queryOf("point", "The path of the entry that before and after are about.", object{"type": "string"}),
-	"where":         queryOf("where", "An expression of XPath that entries must satisfy.", object{"type": "string"}),
-	"limit":         queryOf("limit", "How many entries are answered.", object{"type": "integer", "format": "int32", "minimum": 1}),
-	"offset":        queryOf("offset", "How many entries are left out first.", object{"type": "integer", "format": "int32", "minimum": 0}),
-	"cursor":        queryOf("cursor", "The entry to begin with, from a header Link.", object{"type": "string"}),
-	"sort-by":       queryOf("sort-by", "The leaf to sort by.", object{"type": "string"}),
-	"direction":     queryOf("direction", "The direction of the list.", object{"type": "string", "enum": []string{"forwards", "backwards"}}),
-	"if-match":      object{"name": "If-Match", "in": "header", "description": "The write is made only if the data has this entity-tag.", "schema": object{"type": "string"}},
-	"if-none-match": object{"name": "If-None-Match", "in": "header", "description": "Nothing is done if the data has this entity-tag.", "schema": object{"type": "string"}},
+	"content": queryOf(
+		"content",
+		"Configuration, state, or both.",
+		object{
+			"type": "string",
+			"enum": []string{"all", "config", "nonconfig"},
+		},
+	),
+	"depth": queryOf(
+		"depth",
+		"How many levels are answered: a number from 1, or unbounded.",
+		object{"type": "string"},
+	),
+	"fields": queryOf("fields", "Which members are answered.", object{"type": "string"}),
+	"with-defaults": queryOf(
+		"with-defaults",
+		"How defaults are answered.",
+		object{
+			"type": "string",
+			"enum": []string{"report-all", "trim", "explicit"},
+		},
+	),
+	"insert": queryOf(
+		"insert",
+		"The place in a list that is ordered by the user.",
+		object{
+			"type": "string",
+			"enum": []string{"first", "last", "before", "after"},
+		},
+	),
+	"point": queryOf(
+		"point",
+		"The path of the entry that before and after are about.",
+		object{"type": "string"},
+	),
+	"where": queryOf(
+		"where",
+		"An expression of XPath that entries must satisfy.",
+		object{"type": "string"},
+	),
+	"limit": queryOf(
+		"limit",
+		"How many entries are answered.",
+		object{
+			"type":    "integer",
+			"format":  "int32",
+			"minimum": 1,
+		},
+	),
+	"offset": queryOf(
+		"offset",
+		"How many entries are left out first.",
+		object{
+			"type":    "integer",
+			"format":  "int32",
+			"minimum": 0,
+		},
+	),
+	"cursor": queryOf(
+		"cursor",
+		"The entry to begin with, from a header Link.",
+		object{"type": "string"},
+	),
+	"sort-by": queryOf("sort-by", "The leaf to sort by.", object{"type": "string"}),
+	"direction": queryOf(
+		"direction",
+		"The direction of the list.",
+		object{
+			"type": "string",
+			"enum": []string{"forwards", "backwards"},
+		},
+	),
+	"if-match": object{
+		"name":        "If-Match",
+		"in":          "header",
+		"description": "The write is made only if the data has this entity-tag.",
+		"schema":      object{"type": "string"},
+	},
+	"if-none-match": object{
+		"name":        "If-None-Match",
+		"in":          "header",
+		"description": "Nothing is done if the data has this entity-tag.",
+		"schema":      object{"type": "string"},
+	},
 }
 
 func queryOf(name, description string, schema object) object {
-	return object{"name": name, "in": "query", "description": description, "schema": schema}
+	return object{
+		"name":        name,
+		"in":          "query",
+		"description": description,
+		"schema":      schema,
+	}
 }
 
 // addParameters adds references to shared parameters to an operation.
@@ -223,9 +337,21 @@ func (d *document) describeData(n *yang.Node) {
 		return
 	}
 	path := "/restconf/operational/" + n.QName()
-	d.paths[path] = object{"get": d.newOperation("get", path, "read state", n, legacy.operationResponses("200", "The state", legacy.bodyContent(legacy.resourceSchema(n))))}
+	d.paths[path] = object{"get": d.newOperation(
+		"get",
+		path,
+		"read state",
+		n,
+		legacy.operationResponses("200", "The state", legacy.bodyContent(legacy.resourceSchema(n))),
+	)}
 	if path = "/rests/data/" + n.QName(); d.paths[path] == nil && n.Kind != yang.List {
-		d.paths[path] = object{"get": d.newOperation("get", path, "read state", n, rfc.operationResponses("200", "The state", rfc.bodyContent(rfc.resourceSchema(n))))}
+		d.paths[path] = object{"get": d.newOperation(
+			"get",
+			path,
+			"read state",
+			n,
+			rfc.operationResponses("200", "The state", rfc.bodyContent(rfc.resourceSchema(n))),
+		)}
 	}
 }
 
@@ -235,11 +361,23 @@ func (f form) resourceSchema(n *yang.Node) object {
 	if f.rfc {
 		name = n.QName()
 	}
-	return f.bodySchema(n, n.Module, object{"type": "object", "properties": object{name: f.schemaOf(n, n.Module)}})
+	return f.bodySchema(
+		n,
+		n.Module,
+		object{
+			"type":       "object",
+			"properties": object{name: f.schemaOf(n, n.Module)},
+		},
+	)
 }
 
 func (d *document) newOperation(verb, path, does string, n *yang.Node, responses object) object {
-	op := object{"operationId": d.operationID(verb, path), "tags": []string{n.Module}, "summary": does + " " + n.QName(), "responses": responses}
+	op := object{
+		"operationId": d.operationID(verb, path),
+		"tags":        []string{n.Module},
+		"summary":     does + " " + n.QName(),
+		"responses":   responses,
+	}
 	if n.Description != "" {
 		op["description"] = n.Description
 	}
@@ -249,7 +387,10 @@ func (d *document) newOperation(verb, path, does string, n *yang.Node, responses
 // describeTree describes the resources of a configuration node: containers and the
 // entries of lists with keys.
 func (d *document) describeTree(f form, path string, n *yang.Node, parameters []object) {
-	if !n.Config || n.IsLeaf() || n.Kind == yang.AnyData || n.Kind == yang.List && len(n.Keys) == 0 {
+	if !n.Config ||
+		n.IsLeaf() ||
+		n.Kind == yang.AnyData ||
+		n.Kind == yang.List && len(n.Keys) == 0 {
 		return
 	}
 	path, parameters = f.withKeys(path, n, parameters)
@@ -259,25 +400,63 @@ func (d *document) describeTree(f form, path string, n *yang.Node, parameters []
 		status = "204"
 	}
 	item := object{
-		"get":    d.newOperation("get", path, "read", n, f.operationResponses("200", "The data", content)),
-		"put":    d.newOperation("put", path, "replace", n, f.operationResponses(status, "Replaced; 201 when it is new", nil)),
-		"patch":  d.newOperation("patch", path, "merge", n, f.operationResponses(status, "Merged (plain patch, RFC 8040 section 4.6.1)", nil)),
-		"delete": d.newOperation("delete", path, "delete", n, f.operationResponses(status, "Deleted", nil)),
+		"get": d.newOperation(
+			"get",
+			path,
+			"read",
+			n,
+			f.operationResponses("200", "The data", content),
+		),
+		"put": d.newOperation(
+			"put",
+			path,
+			"replace",
+			n,
+			f.operationResponses(status, "Replaced; 201 when it is new", nil),
+		),
+		"patch": d.newOperation(
+			"patch",
+			path,
+			"merge",
+			n,
+			f.operationResponses(status, "Merged (plain patch, RFC 8040 section 4.6.1)", nil),
+		),
+		"delete": d.newOperation(
+			"delete",
+			path,
+			"delete",
+			n,
+			f.operationResponses(status, "Deleted", nil),
+		),
 	}
 	item["put"].(object)["responses"].(object)["201"] = object{"description": "Created"}
 	created := f.operationResponses("201", "Created; its address is in Location", nil)
 	item["post"] = d.newOperation("post", path, "create a child of", n, created)
-	item["post"].(object)["requestBody"] = object{"required": true, "content": f.bodyContent(object{"type": "object", "description": "One member: the child"})}
+	item["post"].(object)["requestBody"] = object{
+		"required": true,
+		"content": f.bodyContent(object{
+			"type":        "object",
+			"description": "One member: the child",
+		}),
+	}
 	d.parametersOf(f, item, n.UserOrdered)
 	for _, verb := range []string{"put", "patch"} {
-		item[verb].(object)["requestBody"] = object{"required": true, "content": content}
+		item[verb].(object)["requestBody"] = object{
+			"required": true,
+			"content":  content,
+		}
 	}
 	if len(parameters) > 0 {
 		item["parameters"] = parameters
 	}
 	d.paths[path] = item
 	if n.Kind == yang.List {
-		d.describeList(f, path[:strings.LastIndexByte(path, '=')], n, parameters[:len(parameters)-len(n.Keys)])
+		d.describeList(
+			f,
+			path[:strings.LastIndexByte(path, '=')],
+			n,
+			parameters[:len(parameters)-len(n.Keys)],
+		)
 	}
 	for _, c := range n.Members() {
 		d.describeTree(f, path+"/"+memberName(c, n), c, parameters)
@@ -289,7 +468,14 @@ func (d *document) parametersOf(f form, item object, ordered bool) {
 	if !f.rfc {
 		return
 	}
-	addParameters(item["get"].(object), "content", "depth", "fields", "with-defaults", "if-none-match")
+	addParameters(
+		item["get"].(object),
+		"content",
+		"depth",
+		"fields",
+		"with-defaults",
+		"if-none-match",
+	)
 	for _, verb := range []string{"put", "patch", "delete", "post"} {
 		if op, ok := item[verb].(object); ok {
 			addParameters(op, "if-match")
@@ -311,14 +497,43 @@ func (d *document) describeList(f form, path string, n *yang.Node, parameters []
 		status = "204"
 	}
 	item := object{
-		"get":    d.newOperation("list", path, "read all entries of", n, f.operationResponses("200", "The entries", content)),
-		"put":    d.newOperation("put_all", path, "replace all entries of", n, f.operationResponses(status, "Replaced; 201 when there were none", nil)),
-		"delete": d.newOperation("delete_all", path, "delete all entries of", n, f.operationResponses(status, "Deleted", nil)),
+		"get": d.newOperation(
+			"list",
+			path,
+			"read all entries of",
+			n,
+			f.operationResponses("200", "The entries", content),
+		),
+		"put": d.newOperation(
+			"put_all",
+			path,
+			"replace all entries of",
+			n,
+			f.operationResponses(status, "Replaced; 201 when there were none", nil),
+		),
+		"delete": d.newOperation(
+			"delete_all",
+			path,
+			"delete all entries of",
+			n,
+			f.operationResponses(status, "Deleted", nil),
+		),
 	}
-	item["put"].(object)["requestBody"] = object{"required": true, "content": content}
+	item["put"].(object)["requestBody"] = object{
+		"required": true,
+		"content":  content,
+	}
 	d.parametersOf(f, item, false)
 	if f.rfc {
-		addParameters(item["get"].(object), "where", "sort-by", "direction", "cursor", "offset", "limit")
+		addParameters(
+			item["get"].(object),
+			"where",
+			"sort-by",
+			"direction",
+			"cursor",
+			"offset",
+			"limit",
+		)
 	}
 	if len(parameters) > 0 {
 		item["parameters"] = parameters

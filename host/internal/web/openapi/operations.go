@@ -23,16 +23,26 @@ func (d *document) invocation(f form, r *yang.RPC, path, label string) object {
 	if f.rfc {
 		in, out = r.Module+":input", r.Module+":output"
 	}
-	op := object{"operationId": d.operationID("call", path), "tags": []string{r.Module}}
+	op := object{
+		"operationId": d.operationID("call", path),
+		"tags":        []string{r.Module},
+	}
 	if r.Description != "" {
 		op["description"] = r.Description
 	}
 	if len(r.Input.Members()) > 0 {
-		op["requestBody"] = object{"required": r.NeedsInput(), "content": f.bodyContent(f.wrap(in, r.Input, label))}
+		op["requestBody"] = object{
+			"required": r.NeedsInput(),
+			"content":  f.bodyContent(f.wrap(in, r.Input, label)),
+		}
 	}
 	switch {
 	case len(r.Output.Members()) > 0:
-		op["responses"] = f.operationResponses("200", "Done", f.bodyContent(f.wrap(out, r.Output, label)))
+		op["responses"] = f.operationResponses(
+			"200",
+			"Done",
+			f.bodyContent(f.wrap(out, r.Output, label)),
+		)
 	case f.rfc:
 		op["responses"] = f.operationResponses("204", "Done", nil)
 	default:
@@ -82,7 +92,15 @@ func (f form) withKeys(path string, n *yang.Node, parameters []object) (string, 
 	for _, k := range n.Keys {
 		name := unusedName(toIdentifier(n.Name+"_"+k.Name), parameters)
 		keys = append(keys, "{"+name+"}")
-		parameters = append(parameters, object{"name": name, "in": "path", "required": true, "schema": f.keySchema(k.Type)})
+		parameters = append(
+			parameters,
+			object{
+				"name":     name,
+				"in":       "path",
+				"required": true,
+				"schema":   f.keySchema(k.Type),
+			},
+		)
 	}
 	return path + "=" + strings.Join(keys, ","), parameters
 }

@@ -76,9 +76,15 @@ func (f form) schemaOf(n *yang.Node, qualified string) object {
 	case yang.Leaf:
 		s = f.typeSchema(n.Type)
 	case yang.LeafList:
-		s = object{"type": "array", "items": f.typeSchema(n.Type)}
+		s = object{
+			"type":  "array",
+			"items": f.typeSchema(n.Type),
+		}
 	case yang.List:
-		s = object{"type": "array", "items": f.sharedSchema(n, qualified)}
+		s = object{
+			"type":  "array",
+			"items": f.sharedSchema(n, qualified),
+		}
 	case yang.AnyData:
 		s = object{"type": "object"}
 	default:
@@ -151,7 +157,12 @@ func (f form) typeSchema(t *yang.Type) object {
 	case yang.Decimal64:
 		return object{"type": "number"}
 	case yang.Empty:
-		return object{"type": "array", "items": object{"type": "null"}, "minItems": 1, "maxItems": 1}
+		return object{
+			"type":     "array",
+			"items":    object{"type": "null"},
+			"minItems": 1,
+			"maxItems": 1,
+		}
 	case yang.Union:
 		var of []object
 		for _, m := range t.Members {
@@ -159,10 +170,17 @@ func (f form) typeSchema(t *yang.Type) object {
 		}
 		return object{"anyOf": of}
 	case yang.Binary:
-		return object{"type": "string", "contentEncoding": "base64"}
+		return object{
+			"type":            "string",
+			"contentEncoding": "base64",
+		}
 	}
 	if low, high := t.Bounds(); low != "" {
-		s := object{"type": "integer", "minimum": json.Number(low), "maximum": json.Number(high)}
+		s := object{
+			"type":    "integer",
+			"minimum": json.Number(low),
+			"maximum": json.Number(high),
+		}
 		s["format"] = "int32"
 		if t.Base == yang.Int64 || t.Base == yang.Uint64 || t.Base == yang.Uint32 {
 			s["format"] = "int64"

@@ -28,12 +28,35 @@ func (d *document) addServices() {
 	for _, s := range d.Streams {
 		for _, at := range []string{"/rests/streams/json/", "/rests/streams/xml/", "/restconf/streams/stream/"} {
 			path := at + s.Name
-			op := object{"tags": []string{"event streams"}, "operationId": d.operationID("follow", path), "parameters": []object{
-				{"name": "start-time", "in": "query", "schema": object{"type": "string", "format": "date-time"}},
-				{"name": "stop-time", "in": "query", "schema": object{"type": "string", "format": "date-time"}},
-				{"name": "filter", "in": "query", "schema": object{"type": "string"}},
-			}, "responses": form{}.operationResponses("200", "Server-sent events (RFC 8040 section 6.4), until either side ends it",
-				object{"text/event-stream": object{"schema": object{"type": "string"}}})}
+			op := object{
+				"tags":        []string{"event streams"},
+				"operationId": d.operationID("follow", path),
+				"parameters": []object{
+					{
+						"name": "start-time",
+						"in":   "query",
+						"schema": object{
+							"type":   "string",
+							"format": "date-time",
+						},
+					},
+					{
+						"name": "stop-time",
+						"in":   "query",
+						"schema": object{
+							"type":   "string",
+							"format": "date-time",
+						},
+					},
+					{
+						"name":   "filter",
+						"in":     "query",
+						"schema": object{"type": "string"},
+					},
+				},
+				"responses": form{}.operationResponses("200", "Server-sent events (RFC 8040 section 6.4), until either side ends it",
+					object{"text/event-stream": object{"schema": object{"type": "string"}}}),
+			}
 			if s.Description != "" {
 				op["description"] = s.Description
 			}
@@ -63,9 +86,13 @@ func (d *document) addPaths(paths, schemas object) {
 // addRoute adds what a plugin serves outside of YANG: by its own document, or as a subtree.
 func (d *document) addRoute(r Route) error {
 	if r.Document == nil {
-		d.paths[r.Path] = object{"get": object{"operationId": d.operationID("get", r.Path), "tags": []string{"plugins"}, "summary": r.Summary,
+		d.paths[r.Path] = object{"get": object{
+			"operationId": d.operationID("get", r.Path),
+			"tags":        []string{"plugins"},
+			"summary":     r.Summary,
 			"description": "A plugin serves this path and those below it; it has no document of its own.",
-			"responses":   object{"200": object{"description": "What the plugin answers"}}}}
+			"responses":   object{"200": object{"description": "What the plugin answers"}},
+		}}
 		return nil
 	}
 	var doc struct {
@@ -79,7 +106,11 @@ func (d *document) addRoute(r Route) error {
 	}
 	// The names of its schemas must not be those of others.
 	prefix := toIdentifier(strings.Trim(r.Path, "/")) + "_"
-	text := strings.ReplaceAll(string(r.Document), `"#/components/schemas/`, `"#/components/schemas/`+prefix)
+	text := strings.ReplaceAll(
+		string(r.Document),
+		`"#/components/schemas/`,
+		`"#/components/schemas/`+prefix,
+	)
 	if err := json.Unmarshal([]byte(text), &doc); err != nil {
 		return fmt.Errorf("the document of %s: %w", r.Path, err)
 	}
@@ -87,7 +118,10 @@ func (d *document) addRoute(r Route) error {
 	for name, s := range doc.Components.Schemas {
 		schemas[prefix+name] = s
 	}
-	below := len(doc.Servers) > 0 && strings.HasSuffix(strings.TrimSuffix(doc.Servers[0].URL, "/"), r.Path)
+	below := len(doc.Servers) > 0 && strings.HasSuffix(
+		strings.TrimSuffix(doc.Servers[0].URL, "/"),
+		r.Path,
+	)
 	paths := object{}
 	for path, item := range doc.Paths {
 		if below { // its paths are those below the route

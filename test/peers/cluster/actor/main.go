@@ -39,7 +39,11 @@ type act struct {
 }
 
 func main() {
-	sdk.Serve(sdk.Options{Manifest: manifest, YANG: modules, New: newPlugin})
+	sdk.Serve(sdk.Options{
+		Manifest: manifest,
+		YANG:     modules,
+		New:      newPlugin,
+	})
 }
 
 func newPlugin(_ context.Context, env *sdk.Env) (*sdk.Plugin, error) {
@@ -60,7 +64,9 @@ func newPlugin(_ context.Context, env *sdk.Env) (*sdk.Plugin, error) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		store.Role(ctx, "act", func(ctx context.Context, term *state.Term) { performActs(ctx, term, terms, settings.Acts) })
+		store.Role(ctx, "act", func(ctx context.Context, term *state.Term) {
+			performActs(ctx, term, terms, settings.Acts)
+		})
 	}()
 	return &sdk.Plugin{
 		Operations: operations.Mux{
@@ -103,7 +109,9 @@ func performActs(ctx context.Context, term *state.Term, terms *state.Table[int64
 	for n := 0; ; n++ {
 		a := act{Epoch: term.Epoch(), PID: os.Getpid()}
 		if n%10 == 0 {
-			rev, err := term.Update(ctx, func(tx *state.Tx) error { return terms.Put(tx, "", int64(n)) })
+			rev, err := term.Update(ctx, func(tx *state.Tx) error {
+				return terms.Put(tx, "", int64(n))
+			})
 			if err == nil {
 				a.Store = rev
 			}

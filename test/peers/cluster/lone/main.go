@@ -23,7 +23,12 @@ var manifest []byte
 var modules embed.FS
 
 func main() {
-	sdk.Serve(sdk.Options{Manifest: manifest, YANG: modules, New: newPlugin, Commands: listCommands()})
+	sdk.Serve(sdk.Options{
+		Manifest: manifest,
+		YANG:     modules,
+		New:      newPlugin,
+		Commands: listCommands(),
+	})
 }
 
 type answer struct {
@@ -52,13 +57,19 @@ func newPlugin(_ context.Context, env *sdk.Env) (*sdk.Plugin, error) {
 	return &sdk.Plugin{
 		Commands: listCommands(),
 		Operations: operations.Mux{
-			"lone:where": operations.Func(func(ctx context.Context, _ operations.None) (answer, error) { return tell(ctx, 0), nil }),
+			"lone:where": operations.Func(func(ctx context.Context, _ operations.None) (answer, error) {
+				return tell(ctx, 0), nil
+			}),
 			"lone:add": operations.Func(func(ctx context.Context, in struct {
 				ID           string `json:"id"`
 				Milliseconds int    `json:"milliseconds"`
 			}) (answer, error) {
 				if settings.Calls != "" {
-					f, err := os.OpenFile(settings.Calls, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+					f, err := os.OpenFile(
+						settings.Calls,
+						os.O_APPEND|os.O_CREATE|os.O_WRONLY,
+						0o600,
+					)
 					if err != nil {
 						return answer{}, err
 					}
@@ -83,8 +94,14 @@ func newPlugin(_ context.Context, env *sdk.Env) (*sdk.Plugin, error) {
 
 func listCommands() []commands.Command {
 	return []commands.Command{{
-		Name: "lone:say", Summary: "Says a word and which process it was", Safe: true,
-		Arguments: []commands.Argument{{Name: "word", Help: "What to say", Required: true}},
+		Name:    "lone:say",
+		Summary: "Says a word and which process it was",
+		Safe:    true,
+		Arguments: []commands.Argument{{
+			Name:     "word",
+			Help:     "What to say",
+			Required: true,
+		}},
 		Run: func(_ context.Context, in *commands.Invocation) error {
 			in.Printf("%s %d %s\n", in.Arg("word"), os.Getpid(), in.Caller.User)
 			return nil

@@ -9,7 +9,13 @@ import (
 
 // Params derive fast.
 func Params() encrypt.Params {
-	return encrypt.Params{Method: "PBKDF2WithHmacSHA256", Type: "AES", Iterations: encrypt.MinIterations, Length: 256, Transform: "AES/GCM/NoPadding"}
+	return encrypt.Params{
+		Method:     "PBKDF2WithHmacSHA256",
+		Type:       "AES",
+		Iterations: encrypt.MinIterations,
+		Length:     256,
+		Transform:  "AES/GCM/NoPadding",
+	}
 }
 
 // Ring returns a ring whose key is that of a password.

@@ -37,7 +37,10 @@ const Aliases = `{"rpcs": {
 type Service func() (*keystore.Service, error)
 
 // newHandler makes a handler of what an RPC does with the keystores.
-func newHandler[In, Out any](get Service, f func(context.Context, *keystore.Service, In) (Out, error)) operations.Handler {
+func newHandler[In, Out any](
+	get Service,
+	f func(context.Context, *keystore.Service, In) (Out, error),
+) operations.Handler {
 	return operations.Func(func(ctx context.Context, in In) (Out, error) {
 		s, err := get()
 		if err != nil {

@@ -36,37 +36,108 @@ func Commands(get Service) []commands.Command {
 		return s.Aliases()
 	}
 	return []commands.Command{
-		{Name: "aaa:gen-cert-req", Summary: "print a certificate request for the controller's key", Safe: true, Run: get.withKeystores(genCertReq),
-			Help: "Asks for the password of the controller keystore. Have a CA sign what is printed and send the answer with the RPC setCtlCertificate."},
-		{Name: "aaa:get-ctl-cert", Summary: "print the controller's certificate", Safe: true, Run: get.withKeystores(getCtlCert),
+		{
+			Name:    "aaa:gen-cert-req",
+			Summary: "print a certificate request for the controller's key",
+			Safe:    true,
+			Run:     get.withKeystores(genCertReq),
+			Help:    "Asks for the password of the controller keystore. Have a CA sign what is printed and send the answer with the RPC setCtlCertificate.",
+		},
+		{
+			Name:    "aaa:get-ctl-cert",
+			Summary: "print the controller's certificate",
+			Safe:    true,
+			Run:     get.withKeystores(getCtlCert),
 			Help:    "The password is asked for when -storepass is left out; what is typed as an option stays in the history until history -c.",
-			Options: []commands.Option{{Name: "storepass", Help: "password of the controller keystore"}}},
-		{Name: "aaa:get-node-cert", Summary: "print the certificate trusted under an alias", Safe: true, Run: get.withKeystores(getNodeCert),
+			Options: []commands.Option{{
+				Name: "storepass",
+				Help: "password of the controller keystore",
+			}},
+		},
+		{
+			Name:    "aaa:get-node-cert",
+			Summary: "print the certificate trusted under an alias",
+			Safe:    true,
+			Run:     get.withKeystores(getNodeCert),
 			Help:    "aaa:get-node-cert -alias node-1",
-			Options: []commands.Option{{Name: "alias", Required: true, Help: "name of the node in the trust keystore", Complete: aliases}}},
-		{Name: "aaa:get-cipher-suites", Summary: "list the TLS cipher suites of the runtime", Safe: true, Run: cipherSuites,
-			Help: "These names may stand in <cipher-suites>. Of those of TLS 1.3, list all or none."},
-		{Name: "aaa:get-tls-protocols", Summary: "list the TLS protocols of the runtime", Safe: true, Run: tlsProtocols,
-			Help: "These names may stand in <tls-protocols>, separated by commas."},
-		{Name: "aaa:export-keystores", Summary: "write the keystores to .jks files under configuration/ssl", Run: get.withKeystores(exportKeystores),
-			Help: "The files are named after the bundle, replaced if they are there, and have the passwords that the keystores have."},
-		{Name: "aaa:import-keystores", Summary: "put keystores from configuration/ssl into the datastore", Run: get.withKeystores(importKeystores),
+			Options: []commands.Option{{
+				Name:     "alias",
+				Required: true,
+				Help:     "name of the node in the trust keystore",
+				Complete: aliases,
+			}},
+		},
+		{
+			Name:    "aaa:get-cipher-suites",
+			Summary: "list the TLS cipher suites of the runtime",
+			Safe:    true,
+			Run:     cipherSuites,
+			Help:    "These names may stand in <cipher-suites>. Of those of TLS 1.3, list all or none.",
+		},
+		{
+			Name:    "aaa:get-tls-protocols",
+			Summary: "list the TLS protocols of the runtime",
+			Safe:    true,
+			Run:     tlsProtocols,
+			Help:    "These names may stand in <tls-protocols>, separated by commas.",
+		},
+		{
+			Name:    "aaa:export-keystores",
+			Summary: "write the keystores to .jks files under configuration/ssl",
+			Run:     get.withKeystores(exportKeystores),
+			Help:    "The files are named after the bundle, replaced if they are there, and have the passwords that the keystores have.",
+		},
+		{
+			Name:    "aaa:import-keystores",
+			Summary: "put keystores from configuration/ssl into the datastore",
+			Run:     get.withKeystores(importKeystores),
 			Help: "Both keystores, JKS or PKCS #12, replace those of the datastore, and count for new connections at once. " +
 				"Passwords that are left out are asked for.\naaa:import-keystores --trustKeystoreName t.jks --ctlKeystoreName c.jks --ctlKeystoreAlias controller",
 			Options: []commands.Option{
-				{Name: "trustKeystoreName", Required: true, Help: "file of the trust keystore"},
-				{Name: "trustKeystorePwd", Help: "its password"},
-				{Name: "ctlKeystoreName", Aliases: []string{"odlKeystoreName"}, Required: true, Help: "file of the controller keystore"},
-				{Name: "ctlKeystorePwd", Aliases: []string{"odlKeystorePwd"}, Help: "its password"},
-				{Name: "ctlKeystoreAlias", Aliases: []string{"odlKeystoreAlias"}, Help: "alias of the controller's key; that of the settings when left out"},
-				{Name: "tlsProtocols", Help: "comma-separated; none: no restriction"},
-				{Name: "cipherSuites", Help: "comma-separated; none: no restriction"},
-			}},
+				{
+					Name:     "trustKeystoreName",
+					Required: true,
+					Help:     "file of the trust keystore",
+				},
+				{
+					Name: "trustKeystorePwd",
+					Help: "its password",
+				},
+				{
+					Name:     "ctlKeystoreName",
+					Aliases:  []string{"odlKeystoreName"},
+					Required: true,
+					Help:     "file of the controller keystore",
+				},
+				{
+					Name:    "ctlKeystorePwd",
+					Aliases: []string{"odlKeystorePwd"},
+					Help:    "its password",
+				},
+				{
+					Name:    "ctlKeystoreAlias",
+					Aliases: []string{"odlKeystoreAlias"},
+					Help:    "alias of the controller's key; that of the settings when left out",
+				},
+				{
+					Name: "tlsProtocols",
+					Help: "comma-separated; none: no restriction",
+				},
+				{
+					Name: "cipherSuites",
+					Help: "comma-separated; none: no restriction",
+				},
+			},
+		},
 	}
 }
 
 // readPassword takes an option, or asks without echo.
-func readPassword(ctx context.Context, in *commands.Invocation, option, prompt string) (string, error) {
+func readPassword(
+	ctx context.Context,
+	in *commands.Invocation,
+	option, prompt string,
+) (string, error) {
 	if p, ok := in.Options[option]; ok {
 		return p, nil
 	}
@@ -124,23 +195,47 @@ func exportKeystores(_ context.Context, in *commands.Invocation, s *keystore.Ser
 	})
 }
 
-func importKeystores(ctx context.Context, in *commands.Invocation, s *keystore.Service) (err error) {
-	i := keystore.Import{Ctl: in.Option("ctlKeystoreName"), Alias: in.Option("ctlKeystoreAlias"), Trust: in.Option("trustKeystoreName"),
-		Protocols: in.Option("tlsProtocols"), Suites: in.Option("cipherSuites")}
-	if i.CtlPassword, err = readPassword(ctx, in, "ctlKeystorePwd", "Enter controller keystore password: "); err != nil {
+func importKeystores(
+	ctx context.Context,
+	in *commands.Invocation,
+	s *keystore.Service,
+) (err error) {
+	i := keystore.Import{
+		Ctl:       in.Option("ctlKeystoreName"),
+		Alias:     in.Option("ctlKeystoreAlias"),
+		Trust:     in.Option("trustKeystoreName"),
+		Protocols: in.Option("tlsProtocols"),
+		Suites:    in.Option("cipherSuites"),
+	}
+	if i.CtlPassword, err = readPassword(
+		ctx,
+		in,
+		"ctlKeystorePwd",
+		"Enter controller keystore password: ",
+	); err != nil {
 		return err
 	}
-	if i.TrustPassword, err = readPassword(ctx, in, "trustKeystorePwd", "Enter trust keystore password: "); err != nil {
+	if i.TrustPassword, err = readPassword(
+		ctx,
+		in,
+		"trustKeystorePwd",
+		"Enter trust keystore password: ",
+	); err != nil {
 		return err
 	}
 	if err := s.Import(ctx, i); err != nil {
 		return err
 	}
-	return in.Emit(map[string]bool{"imported": true}, func() string { return "Default keystores successfully imported\n" })
+	return in.Emit(map[string]bool{"imported": true}, func() string {
+		return "Default keystores successfully imported\n"
+	})
 }
 
 func cipherSuites(_ context.Context, in *commands.Invocation) error {
-	out := &commands.Table{Columns: []commands.Column{{Title: "Cipher suite", Key: "name"}, {Title: "Note", Key: "note"}}}
+	out := &commands.Table{Columns: []commands.Column{{
+		Title: "Cipher suite",
+		Key:   "name",
+	}, {Title: "Note", Key: "note"}}}
 	for _, s := range keystore.CipherSuites() {
 		note := ""
 		if s.Insecure {
@@ -154,7 +249,10 @@ func cipherSuites(_ context.Context, in *commands.Invocation) error {
 }
 
 func tlsProtocols(_ context.Context, in *commands.Invocation) error {
-	out := &commands.Table{Columns: []commands.Column{{Title: "Protocol", Key: "name"}}}
+	out := &commands.Table{Columns: []commands.Column{{
+		Title: "Protocol",
+		Key:   "name",
+	}}}
 	for _, p := range keystore.Protocols() {
 		out.Add(p)
 	}
