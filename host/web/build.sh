@@ -5,6 +5,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 npm ci --no-progress >/dev/null
+rm -rf node_modules/flatted/golang # a package of Go, which the go command would take for one of this module
 node_modules/.bin/tsc --noEmit
 node_modules/.bin/prettier --check --log-level warn 'src/**/*.{ts,tsx,css,html}' # npm run format mends it
 node_modules/.bin/eslint src

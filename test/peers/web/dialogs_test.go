@@ -101,7 +101,7 @@ func forDialogs(t *testing.T, c *harness.Controller) {
 func unopened(t *testing.T, titles []string) (missing []string) {
 	t.Helper()
 	seen, found := strings.Join(titles, "\n"), 0
-	for _, pattern := range []string{"*.tsx", "pages/*.tsx"} {
+	for _, pattern := range []string{"*.tsx", "pages/*/*.tsx", "switches/*.tsx"} {
 		files, err := filepath.Glob(filepath.Join(root, "host/web/src", pattern))
 		if err != nil || len(files) == 0 {
 			t.Fatalf("%s: %v, %d files", pattern, err, len(files))
@@ -111,7 +111,7 @@ func unopened(t *testing.T, titles []string) (missing []string) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, m := range regexp.MustCompile("<(?:Dialog|Confirm) title=(\"[^\"]+\"|\\{.*?\\})(?: onClose| verb|>)").FindAllStringSubmatch(string(text), -1) {
+			for _, m := range regexp.MustCompile("<(?:Dialog|Confirm)\\s+title=(\"[^\"]+\"|\\{.*?\\})(?:\\s+onClose|\\s+verb|>)").FindAllStringSubmatch(string(text), -1) {
 				found++
 				title, known := m[1], false
 				for _, part := range regexp.MustCompile("[`'\"{}?:$]").Split(title, -1) {

@@ -9,12 +9,6 @@ const operations = {
   uninstall: 'ctl-system:uninstall-feature',
 } as const;
 
-/** verbOf names what a plan does, in the title of its dialog. */
-function verbOf(what: 'install' | 'uninstall', stays: boolean): string {
-  if (what === 'install') return 'Install';
-  return stays ? 'No longer wanted:' : 'Uninstall';
-}
-
 /** Features lists what can be installed; a change is shown before it is made. */
 export function Features({ list, reload }: { list: Feature[]; reload: () => void }) {
   const [plan, setPlan] = useState<{
@@ -128,7 +122,16 @@ export function Features({ list, reload }: { list: Feature[]; reload: () => void
         ]}
       />
       {plan && (
-        <Dialog title={`${verbOf(plan.what, stays)} ${plan.name}`} onClose={() => setPlan(null)}>
+        <Dialog
+          title={
+            plan.what === 'install'
+              ? `Install ${plan.name}`
+              : stays
+                ? `No longer wanted: ${plan.name}`
+                : `Uninstall ${plan.name}`
+          }
+          onClose={() => setPlan(null)}
+        >
           <ul>
             {plan.lines.map(l => (
               <li key={l}>
