@@ -126,17 +126,8 @@ func NewClient(conn grpc.ClientConnInterface) *Client {
 	return &Client{rpc: pluginv1.NewOperationsClient(conn)}
 }
 
-// Invoke executes an RPC for the caller in ctx and returns the members of its
-// output as a JSON object, nil for none. Errors are *fault.Error or fault.List.
-func (c *Client) Invoke(ctx context.Context, module, rpc string, input []byte) ([]byte, error) {
-	return c.Call(ctx, &Request{
-		Module: module,
-		RPC:    rpc,
-		Input:  input,
-	})
-}
-
-// Call is Invoke of an RPC or an action.
+// Call executes an RPC or an action for the caller in ctx and returns the members of its output as a JSON object, nil for
+// none. Errors are *fault.Error or fault.List.
 func (c *Client) Call(ctx context.Context, r *Request) ([]byte, error) {
 	res, err := c.rpc.Invoke(ctx, &pluginv1.InvokeRequest{
 		Module: r.Module,

@@ -180,7 +180,12 @@ func (p *Plugin) Call(ctx context.Context, rpc string, in, out any) error {
 			return err
 		}
 	}
-	res, err := operations.NewClient(p.Conn).Invoke(p.Host.withKnownCaller(ctx), module, name, input)
+	request := &operations.Request{
+		Module: module,
+		RPC:    name,
+		Input:  input,
+	}
+	res, err := operations.NewClient(p.Conn).Call(p.Host.withKnownCaller(ctx), request)
 	if err != nil || out == nil || len(res) == 0 {
 		return err
 	}

@@ -163,11 +163,11 @@ func TestStreamsTellTheDeathOfThePlugin(t *testing.T) {
 		t.Fatal(err)
 	}
 	// An RPC through the connection is not safe unless its context says so.
-	if _, err := operations.NewClient(c).Invoke(r.ctx(), "faulty", "crash", nil); fault.KindOf(err) != fault.Unavailable {
+	if _, err := operations.NewClient(c).Call(r.ctx(), &operations.Request{Module: "faulty", RPC: "crash"}); fault.KindOf(err) != fault.Unavailable {
 		t.Errorf("error %v", err)
 	}
 	r.until("faulty", "restarted", func(i Info) bool { return i.State == Ready && i.Generation == 2 })
-	if _, err := operations.NewClient(c).Invoke(Safe(r.ctx()), "faulty", "crash-once", nil); err != nil {
+	if _, err := operations.NewClient(c).Call(Safe(r.ctx()), &operations.Request{Module: "faulty", RPC: "crash-once"}); err != nil {
 		t.Errorf("a safe call: %v", err)
 	}
 }
@@ -193,7 +193,7 @@ func BenchmarkInvoke(b *testing.B) {
 		{"raw", func() error {
 			ctx, cancel := context.WithTimeout(ctx, time.Minute)
 			defer cancel()
-			_, err := raw.Invoke(ctx, "faulty", "echo", in)
+			_, err := raw.Call(ctx, &operations.Request{Module: "faulty", RPC: "echo", Input: in})
 			return err
 		}},
 		{"managed", func() error { _, err := r.Invoke(ctx, "faulty", "echo", in); return err }},

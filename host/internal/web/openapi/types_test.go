@@ -146,8 +146,8 @@ func (d *apiDescription) consoleTypes(t *testing.T, sources string) []byte {
 			continue // it is no operation
 		}
 		op := path.Post
-		in := op.RequestBody.Content["application/json"].Schema.Properties["input"]
-		out := op.Responses["200"].Content["application/json"].Schema.Properties["output"]
+		in := d.resolveRef(op.RequestBody.Content["application/json"].Schema).Properties["input"]
+		out := d.resolveRef(op.Responses["200"].Content["application/json"].Schema).Properties["output"]
 		fmt.Fprintf(&b, "  '%s': {\n    input: %s;\n    output: %s;\n  };\n", name, d.typeOf(in, "    ", nil), d.typeOf(out, "    ", nil))
 	}
 	b.WriteString("}\n\n/** Trees are the data that the console reads. */\nexport interface Trees {\n")
@@ -161,6 +161,14 @@ func (d *apiDescription) consoleTypes(t *testing.T, sources string) []byte {
 	}
 	b.WriteString("}\n")
 	return b.Bytes()
+}
+
+// resolveRef returns the schema that a reference leads to, or the schema itself.
+func (d *apiDescription) resolveRef(s schemaText) schemaText {
+	for s.Ref != "" {
+		s = d.Components.Schemas[s.Ref[strings.LastIndexByte(s.Ref, '/')+1:]]
+	}
+	return s
 }
 
 // namesIn are the names that the last group of an expression finds, each once.

@@ -40,8 +40,12 @@ export interface Operations {
       'channel-name'?: string;
       'egress-node'?: {
         'node-id': string;
+        'rcv-tp'?: {
+          'tp': string;
+        }[];
       }[];
       'ingress-node'?: string;
+      'src-tp'?: string;
       'topology-id'?: string;
     };
     output: {
@@ -50,12 +54,16 @@ export interface Operations {
         'result'?: 'SUCCESS' | 'FAILURE';
       };
       'deployment'?: ({
+        'by-hand'?: string[];
         'confirmed'?: string;
         'driver'?: string;
         'intended'?: string;
         'node-id': string;
         'pending-reason'?: 'not-tried' | 'under-way' | 'slow';
+        'proved'?: string;
+        'proved-by'?: 'counters' | 'ping' | 'tables';
         'reason'?: string;
+        'receiver'?: string[];
         'role'?: 'ingress' | 'egress' | 'transit' | 'former';
         'sent'?: string;
         'session'?: string;
@@ -71,6 +79,9 @@ export interface Operations {
         'unreachable'?: number;
         'unverified'?: number;
       };
+      'proved'?: string;
+      'proved-by'?: 'counters' | 'ping' | 'tables';
+      'silent'?: string[];
       'state'?: 'applied' | 'at-risk' | 'unverified' | 'pending' | 'unreachable' | 'failed';
       'warning'?: string[];
     };
@@ -100,12 +111,16 @@ export interface Operations {
         }[];
         'copies'?: number;
         'deployment'?: ({
+          'by-hand'?: string[];
           'confirmed'?: string;
           'driver'?: string;
           'intended'?: string;
           'node-id': string;
           'pending-reason'?: 'not-tried' | 'under-way' | 'slow';
+          'proved'?: string;
+          'proved-by'?: 'counters' | 'ping' | 'tables';
           'reason'?: string;
+          'receiver'?: string[];
           'role'?: 'ingress' | 'egress' | 'transit' | 'former';
           'sent'?: string;
           'session'?: string;
@@ -117,6 +132,9 @@ export interface Operations {
         'dst-group'?: string;
         'egress-node'?: {
           'node-id': string;
+          'rcv-tp'?: {
+            'tp': string;
+          }[];
         }[];
         'egress-states'?: {
           'applied'?: number;
@@ -129,8 +147,12 @@ export interface Operations {
         'group-wildcard'?: number;
         'ingress-node'?: string;
         'name': string;
+        'proved'?: string;
+        'proved-by'?: 'counters' | 'ping' | 'tables';
+        'silent'?: string[];
         'source-wildcard'?: number;
         'src-ip'?: string;
+        'src-tp'?: string;
         'state'?: 'applied' | 'at-risk' | 'unverified' | 'pending' | 'unreachable' | 'failed';
         'sub-domain-id'?: number;
       })[];
@@ -147,12 +169,16 @@ export interface Operations {
         'result'?: 'SUCCESS' | 'FAILURE';
       };
       'deployment'?: ({
+        'by-hand'?: string[];
         'confirmed'?: string;
         'driver'?: string;
         'intended'?: string;
         'node-id': string;
         'pending-reason'?: 'not-tried' | 'under-way' | 'slow';
+        'proved'?: string;
+        'proved-by'?: 'counters' | 'ping' | 'tables';
         'reason'?: string;
+        'receiver'?: string[];
         'role'?: 'ingress' | 'egress' | 'transit' | 'former';
         'sent'?: string;
         'session'?: string;
@@ -202,12 +228,16 @@ export interface Operations {
     };
     output: {
       'router'?: ({
+        'by-hand'?: string[];
         'confirmed'?: string;
         'driver'?: string;
         'intended'?: string;
         'node-id': string;
         'pending-reason'?: 'not-tried' | 'under-way' | 'slow';
+        'proved'?: string;
+        'proved-by'?: 'counters' | 'ping' | 'tables';
         'reason'?: string;
+        'receiver'?: string[];
         'sent'?: string;
         'session'?: string;
         'session-since'?: string;
@@ -757,6 +787,7 @@ export interface Operations {
       'answering'?: boolean;
       'entry'?: ({
         'admin-state'?: 'up' | 'down' | 'unknown';
+        'alias'?: string;
         'description'?: string;
         'mac-address'?: string;
         'neighbor'?: string[];
@@ -800,10 +831,13 @@ export interface Operations {
     output: {
       'entry'?: {
         'address'?: string;
+        'answering'?: boolean;
         'driver'?: string[];
         'mac-address'?: string;
         'model'?: string;
         'node-id'?: string;
+        'observed'?: string;
+        'partial'?: string[];
         'snmp-version'?: string;
         'state'?: string;
         'switch'?: string;
