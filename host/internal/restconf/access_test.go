@@ -12,7 +12,7 @@ const deniedModule = `module den {
 	import ietf-netconf-acm { prefix nacm; }
 	container den {
 		leaf open { type string; }
-		container shut { nacm:default-deny-all; leaf a { type string; } }
+		container shut { nacm:default-deny-all; leaf a { type string; } action open; }
 		list l { key k; leaf k { type string; } leaf fixed { nacm:default-deny-write; type string; } leaf hidden { nacm:default-deny-all; type string; } }
 	}
 	rpc reset { nacm:default-deny-all; }
@@ -23,6 +23,7 @@ func TestWhatAModuleDeniesByDefault(t *testing.T) {
 	f := withModules(t, deniedModule)
 	f.answers["den:reset"] = func(string) (string, error) { return "", nil }
 	f.answers["den:look"] = f.answers["den:reset"]
+	f.answers["/den:den/shut/open"] = f.answers["den:reset"]
 	const at = "/rests/data/den:den"
 	whole := `{"den:den":{"open":"o","shut":{"a":"SHUT"},"l":[{"k":"1","fixed":"f","hidden":"SHUT"}]}}`
 	f.want(201, "", "PUT", at, whole)
@@ -52,6 +53,7 @@ func TestWhatAModuleDeniesByDefault(t *testing.T) {
 		{"POST", at, `{"den:l":[{"k":"2","hidden":"x"}]}`, ""},
 		{"PATCH", at + "/shut", `{"den:shut":{"a":"x"}}`, ""},
 		{"PUT", "/restconf/config/den:den/shut", `{"shut":{"a":"x"}}`, ""},
+		{"POST", at + "/shut/open", "", ""},
 		{"POST", "/rests/operations/den:reset", "", ""},
 		{"POST", "/restconf/operations/den:reset", "", ""},
 	} {
@@ -72,6 +74,7 @@ func TestWhatAModuleDeniesByDefault(t *testing.T) {
 	f.want(204, "", "POST", "/rests/operations/den:look", "")
 	named["GET shut"], named["PUT fixed"], named["POST reset"] = true, true, true
 	f.want(200, `{"den:shut":{"a":"SHUT"}}`, "GET", at+"/shut", "")
+	f.want(204, "", "POST", at+"/shut/open", "")
 	f.want(204, "", "PUT", at+"/l=1/fixed", `{"den:fixed":"x"}`)
 	f.want(204, "", "POST", "/rests/operations/den:reset", "")
 	delete(named, "GET shut")

@@ -29,6 +29,9 @@ func (x *exchange) invokeAction(p tree.Path, r *yang.RPC) error {
 	if err != nil {
 		return err
 	}
+	if err := x.reachable(p, false); err != nil { // who may not read the instance may not act on it (RFC 8341 section 3.1.3)
+		return err
+	}
 	there, err := x.exists(p)
 	if err != nil {
 		return err
