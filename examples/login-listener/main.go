@@ -20,24 +20,18 @@ import (
 //go:embed plugin.yaml
 var manifest []byte
 
-func main() { sdk.Serve(pluginOptions()) }
+func main() { sdk.Serve(options()) }
 
-func pluginOptions() sdk.Options {
-	return sdk.Options{Manifest: manifest, New: newListener}
-}
+func options() sdk.Options { return sdk.Options{Manifest: manifest, New: newListener} }
 
 func newListener(ctx context.Context, env *sdk.Env) (*sdk.Plugin, error) {
-	file, err := os.OpenFile(
-		filepath.Join(env.DataDir, "heard.jsonl"),
-		os.O_CREATE|os.O_APPEND|os.O_WRONLY,
-		0o600,
-	)
+	file, err := os.OpenFile(filepath.Join(env.DataDir, "heard.jsonl"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	var listening sync.WaitGroup
-	listening.Go(func() { writeLoginEvents(ctx, env.Host.Events, file) })
+	listening.Go(func() { listen(ctx, env.Host.Events, file) })
 	return &sdk.Plugin{Stop: func(context.Context) error {
 		cancel()
 		listening.Wait()
@@ -45,8 +39,8 @@ func newListener(ctx context.Context, env *sdk.Env) (*sdk.Plugin, error) {
 	}}, nil
 }
 
-// writeLoginEvents writes the events, and subscribes again after an interruption.
-func writeLoginEvents(ctx context.Context, events *host.Events, file *os.File) {
+// listen writes the events, and subscribes again after an interruption.
+func listen(ctx context.Context, events *host.Events, file *os.File) {
 	for ctx.Err() == nil {
 		err := events.Subscribe(ctx, []string{"accounting"}, func(e host.Received) error {
 			_, err := file.Write(append(bytes.TrimSpace(e.Data), '\n'))

@@ -16,15 +16,12 @@ import (
 //go:embed plugin.yaml
 var manifest []byte
 
-func main() { sdk.Serve(pluginOptions()) }
+func main() { sdk.Serve(options()) }
 
-func pluginOptions() sdk.Options {
-	return sdk.Options{
-		Manifest: manifest,
-		New: func(context.Context, *sdk.Env) (*sdk.Plugin, error) {
-			return &sdk.Plugin{Realm: factory{}}, nil
-		},
-	}
+func options() sdk.Options {
+	return sdk.Options{Manifest: manifest, New: func(context.Context, *sdk.Env) (*sdk.Plugin, error) {
+		return &sdk.Plugin{Realm: factory{}}, nil
+	}}
 }
 
 type factory struct{}
@@ -32,13 +29,9 @@ type factory struct{}
 // New reads the properties of one instance: staticRealm.users = name:digest, ...
 func (factory) New(_ context.Context, c realm.Config) (realm.Realm, []string, error) {
 	r := realm.Read(c)
-	s := &static{
-		digests: r.Pairs("users"),
-		roles:   strings.Fields(r.String("roles", "user")),
-	}
+	s := &static{digests: r.Pairs("users"), roles: strings.Fields(r.String("roles", "user"))}
 	for name, digest := range s.digests {
-		b, err := hex.DecodeString(digest)
-		if err != nil || len(b) != sha256.Size {
+		if b, err := hex.DecodeString(digest); err != nil || len(b) != sha256.Size {
 			r.Fault("users", "the digest of %s is not 64 hexadecimal digits", name)
 		}
 	}
@@ -54,15 +47,10 @@ type static struct {
 func (s *static) Authenticate(_ context.Context, c realm.Credentials) (realm.Result, error) {
 	sum := sha256.Sum256([]byte(c.Password))
 	digest := strings.ToLower(s.digests[c.User])
-	if c.Domain != "" ||
-		subtle.ConstantTimeCompare([]byte(digest), []byte(hex.EncodeToString(sum[:]))) != 1 {
+	if c.Domain != "" || subtle.ConstantTimeCompare([]byte(digest), []byte(hex.EncodeToString(sum[:]))) != 1 {
 		return realm.Result{Outcome: realm.Unknown}, nil
 	}
-	return realm.Result{
-		Outcome:   realm.Authenticated,
-		Principal: c.User,
-		Roles:     s.roles,
-	}, nil
+	return realm.Result{Outcome: realm.Authenticated, Principal: c.User, Roles: s.roles}, nil
 }
 
 func (s *static) Close() error { return nil }

@@ -17,7 +17,7 @@ import (
 const digest = "30c952fab122c3f9759f02a6d95c3758b246b4fee239957b2d4fee46e26170c4"
 
 func TestLogins(t *testing.T) {
-	c := realm.NewClient(plugintest.Start(t, pluginOptions()).Conn)
+	c := realm.NewClient(plugintest.Start(t, options()).Conn)
 	conf := realm.Config{Name: "s", Kind: "StaticRealm", Properties: map[string]realm.Property{
 		"users": {Value: "x", Map: map[string]string{"alice": digest}}, "roles": {Value: "admin user"}}}
 	if _, err := c.Configure(t.Context(), conf); err != nil {

@@ -37,76 +37,51 @@ func (d *driver) Match() switchdriver.Match {
 }
 
 // ReadPorts implements switchdriver.PortReader.
-func (d *driver) ReadPorts(
-	ctx context.Context,
-	sw *switchdriver.Switch,
-) (out []*switchdriver.Port, err error) {
-	err = d.withSession(ctx, sw, func(s *session) error {
-		out, err = s.readPorts()
+func (d *driver) ReadPorts(ctx context.Context, sw *switchdriver.Switch) (out []*switchdriver.Port, err error) {
+	err = d.session(ctx, sw, func(s *session) error {
+		out, err = s.ports()
 		return err
 	})
 	return out, err
 }
 
 // ReadVLANs implements switchdriver.VLANReader.
-func (d *driver) ReadVLANs(
-	ctx context.Context,
-	sw *switchdriver.Switch,
-) (out []*switchdriver.VLAN, err error) {
-	err = d.withSession(ctx, sw, func(s *session) error {
-		out, err = s.readVLANs()
+func (d *driver) ReadVLANs(ctx context.Context, sw *switchdriver.Switch) (out []*switchdriver.VLAN, err error) {
+	err = d.session(ctx, sw, func(s *session) error {
+		out, err = s.vlans()
 		return err
 	})
 	return out, err
 }
 
 // WriteVLAN implements switchdriver.VLANWriter.
-func (d *driver) WriteVLAN(
-	ctx context.Context,
-	sw *switchdriver.Switch,
-	v *switchdriver.VLAN,
-	create, setPorts bool,
-) (out *switchdriver.VLAN, err error) {
+func (d *driver) WriteVLAN(ctx context.Context, sw *switchdriver.Switch, v *switchdriver.VLAN, create, setPorts bool) (out *switchdriver.VLAN, err error) {
 	if err := switchdriver.CheckVLAN(v, nil); err != nil {
 		return nil, err // before anything is sent
 	}
-	err = d.withSession(ctx, sw, func(s *session) error {
-		ports, err := s.readPorts()
+	err = d.session(ctx, sw, func(s *session) error {
+		ports, err := s.ports()
 		if err != nil {
 			return err
 		}
 		has := func(n uint32) bool {
-			return slices.ContainsFunc(ports, func(p *switchdriver.Port) bool {
-				return p.GetNumber() == n
-			})
+			return slices.ContainsFunc(ports, func(p *switchdriver.Port) bool { return p.GetNumber() == n })
 		}
 		if err := switchdriver.CheckVLAN(v, has); err != nil {
 			return err
 		}
-		before, err := s.readVLANs()
+		before, err := s.vlans()
 		if err != nil {
 			return err
 		}
-		switch there := findVLAN(before, v.GetVlanId()) != nil; {
+		switch there := find(before, v.GetVlanId()) != nil; {
 		case there && create:
-			return fault.At(
-				fault.Exists,
-				"vlan-id",
-				"VLAN %d exists on switch %s",
-				v.GetVlanId(),
-				switchdriver.Label(sw),
-			)
+			return fault.At(fault.Exists, "vlan-id", "VLAN %d exists on switch %s", v.GetVlanId(), switchdriver.Label(sw))
 		case !there && !create:
-			return fault.At(
-				fault.NotFound,
-				"vlan-id",
-				"switch %s has no VLAN %d",
-				switchdriver.Label(sw),
-				v.GetVlanId(),
-			)
+			return fault.At(fault.NotFound, "vlan-id", "switch %s has no VLAN %d", switchdriver.Label(sw), v.GetVlanId())
 		}
-		after, err := s.changeVLANs(before, putVLAN(before, v, setPorts))
-		out = findVLAN(after, v.GetVlanId())
+		after, err := s.change(before, write(before, v, setPorts))
+		out = find(after, v.GetVlanId())
 		return err
 	})
 	return out, err
@@ -118,39 +93,24 @@ func (d *driver) DeleteVLAN(ctx context.Context, sw *switchdriver.Switch, id uin
 		return err
 	}
 	if id == defaultVLAN {
-		return fault.At(
-			fault.Invalid,
-			"vlan-id",
-			"VLAN %d is the default VLAN and cannot be removed",
-			id,
-		)
+		return fault.At(fault.Invalid, "vlan-id", "VLAN %d is the default VLAN and cannot be removed", id)
 	}
-	return d.withSession(ctx, sw, func(s *session) error {
-		before, err := s.readVLANs()
+	return d.session(ctx, sw, func(s *session) error {
+		before, err := s.vlans()
 		if err != nil {
 			return err
 		}
-		if findVLAN(before, id) == nil {
-			return fault.At(
-				fault.NotFound,
-				"vlan-id",
-				"switch %s has no VLAN %d",
-				switchdriver.Label(sw),
-				id,
-			)
+		if find(before, id) == nil {
+			return fault.At(fault.NotFound, "vlan-id", "switch %s has no VLAN %d", switchdriver.Label(sw), id)
 		}
-		_, err = s.changeVLANs(before, removeVLAN(before, id))
+		_, err = s.change(before, remove(before, id))
 		return err
 	})
 }
 
-// withSession runs f with a session on the switch, one at a time, within the timeout. An error of the switch is a
+// session runs f with a session on the switch, one at a time, within the timeout. An error of the switch is a
 // fault.Device, so it does not count as an error of the driver; its text names the switch and never a login.
-func (d *driver) withSession(
-	ctx context.Context,
-	sw *switchdriver.Switch,
-	f func(*session) error,
-) error {
+func (d *driver) session(ctx context.Context, sw *switchdriver.Switch, f func(*session) error) error {
 	if err := switchdriver.CheckSwitch(sw); err != nil {
 		return err
 	}
@@ -165,7 +125,7 @@ func (d *driver) withSession(
 	if p := sw.GetCli().GetPort(); p != 0 {
 		port = p
 	}
-	s, err := dialSession(ctx, sw.GetAddress(), port, sw.GetCli())
+	s, err := dial(ctx, sw.GetAddress(), port, sw.GetCli())
 	if err != nil {
 		return atSwitch(ctx, sw, err)
 	}
@@ -175,8 +135,7 @@ func (d *driver) withSession(
 
 // atSwitch turns an error of the switch into a fault; faults are returned unchanged.
 func atSwitch(ctx context.Context, sw *switchdriver.Switch, err error) error {
-	f := (*fault.Error)(nil)
-	if err == nil || errors.As(err, &f) {
+	if f := (*fault.Error)(nil); err == nil || errors.As(err, &f) {
 		return err
 	}
 	kind := fault.Downstream

@@ -3,4 +3,4 @@ package main
 
 import "ctl.internal/sdk"
 
-func main() { sdk.Serve(pluginOptions()) }
+func main() { sdk.Serve(options()) }

@@ -12,9 +12,7 @@ import (
 //go:embed plugin.yaml
 var manifest []byte
 
-func pluginOptions() sdk.Options {
-	return sdk.Options{Manifest: manifest, New: newPlugin}
-}
+func options() sdk.Options { return sdk.Options{Manifest: manifest, New: newPlugin} }
 
 // settings are etc/switchdriver-go.yaml; the schema in plugin.yaml has checked them.
 type settings struct {
@@ -31,8 +29,5 @@ func newPlugin(_ context.Context, env *sdk.Env) (*sdk.Plugin, error) {
 	if err != nil || timeout <= 0 {
 		return nil, fault.At(fault.Invalid, "timeout", "%q is no duration; write 10s", s.Timeout)
 	}
-	return &sdk.Plugin{SwitchDriver: &driver{
-		port:    s.Port,
-		timeout: timeout,
-	}}, nil
+	return &sdk.Plugin{SwitchDriver: &driver{port: s.Port, timeout: timeout}}, nil
 }

@@ -22,7 +22,7 @@ func start(t *testing.T) conformance.Peer {
 			Cli: &pluginv1.CliAccess{Port: uint32(port), User: "lab", Password: "sesame"}}
 	}
 	return conformance.Peer{
-		Conn:   plugintest.Start(t, pluginOptions(), plugintest.WithConfig(map[string]any{"timeout": "5s"})).Conn,
+		Conn:   plugintest.Start(t, options(), plugintest.WithConfig(map[string]any{"timeout": "5s"})).Conn,
 		Switch: at("127.0.0.1", uint16(sim.Port())), At: at, Ports: []uint32{1, 2, 3, 4}, Sent: sim.Sent, Fake: sim,
 	}
 }

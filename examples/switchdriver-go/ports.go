@@ -11,12 +11,8 @@ import (
 )
 
 // ReadPortSettings implements switchdriver.PortSettingsReader.
-func (d *driver) ReadPortSettings(
-	ctx context.Context,
-	sw *switchdriver.Switch,
-	port uint32,
-) (out []*switchdriver.PortSettings, _ []*switchdriver.PowerSupply, err error) {
-	err = d.withSession(ctx, sw, func(s *session) error {
+func (d *driver) ReadPortSettings(ctx context.Context, sw *switchdriver.Switch, port uint32) (out []*switchdriver.PortSettings, _ []*switchdriver.PowerSupply, err error) {
+	err = d.session(ctx, sw, func(s *session) error {
 		out, err = s.settings(port)
 		return err
 	})
@@ -24,18 +20,14 @@ func (d *driver) ReadPortSettings(
 }
 
 // WritePortSettings implements switchdriver.PortSettingsWriter: this switch has a state and a description of each port.
-func (d *driver) WritePortSettings(
-	ctx context.Context,
-	sw *switchdriver.Switch,
-	want *switchdriver.PortSettings,
-) error {
+func (d *driver) WritePortSettings(ctx context.Context, sw *switchdriver.Switch, want *switchdriver.PortSettings) error {
 	if err := switchdriver.CheckPortSettings(want); err != nil {
 		return err // before anything is sent
 	}
 	if err := refuseOthers(want); err != nil {
 		return err
 	}
-	return d.withSession(ctx, sw, func(s *session) error {
+	return d.session(ctx, sw, func(s *session) error {
 		before, err := s.settings(want.GetPort())
 		if err != nil {
 			return err
@@ -55,15 +47,7 @@ func refuseOthers(want *switchdriver.PortSettings) error {
 		{want.Speed != nil, "speed"}, {want.Duplex != nil, "duplex"},
 	} {
 		if field.asked {
-			l = append(
-				l,
-				fault.At(
-					fault.Unsupported,
-					field.name,
-					"switches of this make have no %s that can be set",
-					field.name,
-				),
-			)
+			l = append(l, fault.At(fault.Unsupported, field.name, "switches of this make have no %s that can be set", field.name))
 		}
 	}
 	return l.Err()
@@ -71,11 +55,11 @@ func refuseOthers(want *switchdriver.PortSettings) error {
 
 // settings reads those of one port, or of all with 0.
 func (s *session) settings(port uint32) ([]*switchdriver.PortSettings, error) {
-	ports, err := s.readPorts()
+	ports, err := s.ports()
 	if err != nil {
 		return nil, err
 	}
-	lines, err := s.sendCommand("show descriptions")
+	lines, err := s.ask("show descriptions")
 	if err != nil {
 		return nil, err
 	}
@@ -83,8 +67,7 @@ func (s *session) settings(port uint32) ([]*switchdriver.PortSettings, error) {
 	for _, line := range lines {
 		var number uint32
 		head, text, ok := strings.Cut(line, " description ")
-		_, err := fmt.Sscanf(head, "port %d", &number)
-		if err != nil || !ok {
+		if _, err := fmt.Sscanf(head, "port %d", &number); err != nil || !ok {
 			return nil, fmt.Errorf("the answer %.80q is not understood", line)
 		}
 		descriptions[number] = text
@@ -92,14 +75,7 @@ func (s *session) settings(port uint32) ([]*switchdriver.PortSettings, error) {
 	var out []*switchdriver.PortSettings
 	for _, p := range ports {
 		if port == 0 || p.GetNumber() == port {
-			out = append(
-				out,
-				&switchdriver.PortSettings{
-					Port:        p.Number,
-					Up:          new(p.AdminStatus == 1),
-					Description: new(descriptions[p.Number]),
-				},
-			)
+			out = append(out, &switchdriver.PortSettings{Port: p.Number, Up: new(p.AdminStatus == 1), Description: new(descriptions[p.Number])})
 		}
 	}
 	if len(out) == 0 {
@@ -145,20 +121,14 @@ func (s *session) takeBackSettings(before *switchdriver.PortSettings) error {
 func (s *session) sendSettings(have, want *switchdriver.PortSettings) error {
 	var commands []string
 	if want.Description != nil && want.GetDescription() != have.GetDescription() {
-		commands = append(
-			commands,
-			fmt.Sprintf("set port %d description %s", want.Port, want.GetDescription()),
-		)
+		commands = append(commands, fmt.Sprintf("set port %d description %s", want.Port, want.GetDescription()))
 	}
 	if want.Up != nil && want.GetUp() != have.GetUp() {
-		state := map[bool]string{
-			true:  "up",
-			false: "down",
-		}[want.GetUp()]
+		state := map[bool]string{true: "up", false: "down"}[want.GetUp()]
 		commands = append(commands, fmt.Sprintf("set port %d admin %s", want.Port, state))
 	}
 	for _, command := range commands {
-		if _, err := s.sendCommand("%s", command); err != nil {
+		if _, err := s.ask("%s", command); err != nil {
 			return err
 		}
 	}

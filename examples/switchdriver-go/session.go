@@ -28,27 +28,14 @@ type session struct {
 	again func() (*session, error) // a new session on the same switch
 }
 
-// dialSession logs in. When ctx ends, every wait of the session ends.
-func dialSession(
-	ctx context.Context,
-	address string,
-	port uint32,
-	cli *pluginv1.CliAccess,
-) (*session, error) {
-	conn, err := (&net.Dialer{}).DialContext(
-		ctx,
-		"tcp",
-		net.JoinHostPort(address, strconv.Itoa(int(port))),
-	)
+// dial logs in. When ctx ends, every wait of the session ends.
+func dial(ctx context.Context, address string, port uint32, cli *pluginv1.CliAccess) (*session, error) {
+	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", net.JoinHostPort(address, strconv.Itoa(int(port))))
 	if err != nil {
 		return nil, err
 	}
-	s := &session{
-		conn:  conn,
-		in:    bufio.NewScanner(conn),
-		stop:  context.AfterFunc(ctx, func() { conn.Close() }),
-		again: func() (*session, error) { return dialSession(ctx, address, port, cli) },
-	}
+	s := &session{conn: conn, in: bufio.NewScanner(conn), stop: context.AfterFunc(ctx, func() { conn.Close() }),
+		again: func() (*session, error) { return dial(ctx, address, port, cli) }}
 	if !s.in.Scan() || s.in.Text() != "ready" {
 		s.close()
 		return nil, errors.New("there is no switch of this make")
@@ -57,7 +44,7 @@ func dialSession(
 		s.close()
 		return nil, errors.New("the user or password in the switch list holds a blank")
 	}
-	if _, err := s.sendCommand("login %s %s", cli.GetUser(), cli.GetPassword()); err != nil {
+	if _, err := s.ask("login %s %s", cli.GetUser(), cli.GetPassword()); err != nil {
 		s.close()
 		return nil, fmt.Errorf("the login in the switch list is refused: %w", err)
 	}
@@ -69,9 +56,9 @@ func (s *session) close() {
 	s.conn.Close()
 }
 
-// sendCommand sends one command and returns the lines of the answer. The values in it are numbers or were checked, so they
+// ask sends one command and returns the lines of the answer. The values in it are numbers or were checked, so they
 // contain no line end.
-func (s *session) sendCommand(format string, args ...any) ([]string, error) {
+func (s *session) ask(format string, args ...any) ([]string, error) {
 	if _, err := fmt.Fprintf(s.conn, format+"\n", args...); err != nil {
 		return nil, err
 	}
@@ -95,16 +82,15 @@ func (s *session) sendCommand(format string, args ...any) ([]string, error) {
 	return nil, errors.New("the switch hung up")
 }
 
-func (s *session) readPorts() ([]*switchdriver.Port, error) {
-	lines, err := s.sendCommand("show ports")
+func (s *session) ports() ([]*switchdriver.Port, error) {
+	lines, err := s.ask("show ports")
 	status := map[string]int32{"up": 1, "down": 2}
 	var out []*switchdriver.Port
 	for _, line := range lines {
 		p := &switchdriver.Port{}
 		var admin, link string
 		head, name, ok := strings.Cut(line, " name ")
-		_, err := fmt.Sscanf(head, "port %d admin %s link %s", &p.Number, &admin, &link)
-		if err != nil || !ok {
+		if _, err := fmt.Sscanf(head, "port %d admin %s link %s", &p.Number, &admin, &link); err != nil || !ok {
 			return nil, fmt.Errorf("the answer %.80q is not understood", line)
 		}
 		p.Name, p.AdminStatus, p.OperStatus = name, status[admin], status[link]
@@ -113,26 +99,25 @@ func (s *session) readPorts() ([]*switchdriver.Port, error) {
 	return out, err
 }
 
-func (s *session) readVLANs() ([]*switchdriver.VLAN, error) {
-	lines, err := s.sendCommand("show vlans")
+func (s *session) vlans() ([]*switchdriver.VLAN, error) {
+	lines, err := s.ask("show vlans")
 	var out []*switchdriver.VLAN
 	for _, line := range lines {
 		v := &switchdriver.VLAN{}
 		var tagged, untagged string
 		head, name, ok := strings.Cut(line, " name ")
-		_, err := fmt.Sscanf(head, "vlan %d tagged %s untagged %s", &v.VlanId, &tagged, &untagged)
-		if err != nil || !ok {
+		if _, err := fmt.Sscanf(head, "vlan %d tagged %s untagged %s", &v.VlanId, &tagged, &untagged); err != nil || !ok {
 			return nil, fmt.Errorf("the answer %.80q is not understood", line)
 		}
-		v.Name, v.UntaggedPorts = name, parsePortList(untagged)
-		v.EgressPorts = sortedPorts(append(parsePortList(tagged), v.UntaggedPorts...))
+		v.Name, v.UntaggedPorts = name, list(untagged)
+		v.EgressPorts = sorted(append(list(tagged), v.UntaggedPorts...))
 		out = append(out, v)
 	}
 	return out, err
 }
 
-// parsePortList reads "1,2,3"; "-" is an empty list.
-func parsePortList(s string) (ports []uint32) {
+// list reads "1,2,3"; "-" is an empty list.
+func list(s string) (ports []uint32) {
 	for item := range strings.SplitSeq(s, ",") {
 		if n, err := strconv.ParseUint(item, 10, 16); err == nil {
 			ports = append(ports, uint32(n))
@@ -141,15 +126,15 @@ func parsePortList(s string) (ports []uint32) {
 	return ports
 }
 
-// changeVLANs sends the differences and reads back. If this fails, it undoes what was sent: a change is made completely or
+// change sends the differences and reads back. If this fails, it undoes what was sent: a change is made completely or
 // not at all.
-func (s *session) changeVLANs(before, want []*switchdriver.VLAN) ([]*switchdriver.VLAN, error) {
-	err := s.sendVLANs(before, want)
+func (s *session) change(before, want []*switchdriver.VLAN) ([]*switchdriver.VLAN, error) {
+	err := s.send(before, want)
 	var got []*switchdriver.VLAN
 	if err == nil {
-		got, err = s.readVLANs()
+		got, err = s.vlans()
 	}
-	if err == nil && !equalVLANs(got, want) {
+	if err == nil && !same(got, want) {
 		err = errors.New("the switch accepted the change but does not show it")
 	}
 	if err == nil {
@@ -169,37 +154,27 @@ func (s *session) takeBack(before []*switchdriver.VLAN) error {
 		return err
 	}
 	defer other.close()
-	now, err := other.readVLANs()
+	now, err := other.vlans()
 	if err != nil {
 		return err
 	}
-	return other.sendVLANs(now, before)
+	return other.send(now, before)
 }
 
-// sendVLANs changes the VLANs of the switch to want.
-func (s *session) sendVLANs(have, want []*switchdriver.VLAN) error {
+// send changes the VLANs of the switch to want.
+func (s *session) send(have, want []*switchdriver.VLAN) error {
 	for _, v := range want {
-		old := findVLAN(have, v.GetVlanId())
-		if old != nil && proto.Equal(old, v) {
+		if old := find(have, v.GetVlanId()); old != nil && proto.Equal(old, v) {
 			continue
 		}
-		tagged := slices.DeleteFunc(slices.Clone(v.GetEgressPorts()), func(p uint32) bool {
-			return slices.Contains(v.GetUntaggedPorts(), p)
-		})
-		_, err := s.sendCommand(
-			"set vlan %d tagged %s untagged %s name %s",
-			v.GetVlanId(),
-			formatPortList(tagged),
-			formatPortList(v.GetUntaggedPorts()),
-			v.GetName(),
-		)
-		if err != nil {
+		tagged := slices.DeleteFunc(slices.Clone(v.GetEgressPorts()), func(p uint32) bool { return slices.Contains(v.GetUntaggedPorts(), p) })
+		if _, err := s.ask("set vlan %d tagged %s untagged %s name %s", v.GetVlanId(), text(tagged), text(v.GetUntaggedPorts()), v.GetName()); err != nil {
 			return err
 		}
 	}
 	for _, v := range have {
-		if findVLAN(want, v.GetVlanId()) == nil {
-			if _, err := s.sendCommand("unset vlan %d", v.GetVlanId()); err != nil {
+		if find(want, v.GetVlanId()) == nil {
+			if _, err := s.ask("unset vlan %d", v.GetVlanId()); err != nil {
 				return err
 			}
 		}
@@ -207,7 +182,7 @@ func (s *session) sendVLANs(have, want []*switchdriver.VLAN) error {
 	return nil
 }
 
-func formatPortList(ports []uint32) string {
+func text(ports []uint32) string {
 	if len(ports) == 0 {
 		return "-"
 	}
@@ -218,9 +193,9 @@ func formatPortList(ports []uint32) string {
 	return strings.Join(items, ",")
 }
 
-func equalVLANs(a, b []*switchdriver.VLAN) bool {
+func same(a, b []*switchdriver.VLAN) bool {
 	return len(a) == len(b) && !slices.ContainsFunc(a, func(v *switchdriver.VLAN) bool {
-		w := findVLAN(b, v.GetVlanId())
+		w := find(b, v.GetVlanId())
 		return w == nil || !proto.Equal(v, w)
 	})
 }
