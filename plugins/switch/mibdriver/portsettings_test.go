@@ -134,6 +134,13 @@ func (a *adminOf) set(h *hostile, _ int, list []snmpwire.VarBind) (snmpwire.Stat
 	return h.MIB.Set(list)
 }
 
+// sent is what was set until now; the agent sets it under the lock of its switch.
+func (a *adminOf) sent(h *hostile) []int64 {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.Clone(a.values)
+}
+
 // A bounce ends up: also when the call ends in the pause, when the agent refuses to bring the port up at first, or does
 // not do it.
 func TestBounce(t *testing.T) {
@@ -156,7 +163,7 @@ func TestBounce(t *testing.T) {
 		a := &adminOf{act: k.act}
 		h.act = a.set
 		err := d.BouncePort(deadline(t), h.listen(t), up, switchdriver.MinBounce)
-		if !slices.Equal(a.values, k.sent) || (err != nil) != k.fails || !h.model.AdminUp(1) {
+		if !slices.Equal(a.sent(h), k.sent) || (err != nil) != k.fails || !h.model.AdminUp(1) {
 			t.Errorf("%s: sent %v, up %v: %v", name, a.values, h.model.AdminUp(1), err)
 		}
 	}
@@ -171,7 +178,7 @@ func TestBounce(t *testing.T) {
 	h.act = a.set
 	sw := h.listen(t)
 	if err := d.BouncePort(ctx, sw, up, switchdriver.MaxBounce); err == nil || !h.model.AdminUp(1) {
-		t.Errorf("a call that ends: up %v, sent %v: %v", h.model.AdminUp(1), a.values, err)
+		t.Errorf("a call that ends: up %v, sent %v: %v", h.model.AdminUp(1), a.sent(h), err)
 	}
 	h.must(t, []snmpwire.VarBind{integer(mib.IfAdminStatus, 2, 1)})
 	err := d.BouncePort(deadline(t), sw, up, switchdriver.MinBounce)
