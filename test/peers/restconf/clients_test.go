@@ -16,16 +16,16 @@ import (
 
 // calls are what generated clients do, by the method and path of the document.
 var calls = map[string]string{
-	"PUT topology":      "put /rests/data/network-topology:network-topology/topology={topology_topology_id}",
-	"GET topology":      "get /rests/data/network-topology:network-topology/topology={topology_topology_id}",
-	"PATCH topology":    "patch /rests/data/network-topology:network-topology/topology={topology_topology_id}",
-	"POST topology":     "post /rests/data/network-topology:network-topology/topology={topology_topology_id}",
-	"DELETE topology":   "delete /rests/data/network-topology:network-topology/topology={topology_topology_id}",
-	"GET nodes":         "get /rests/data/network-topology:network-topology/topology={topology_topology_id}/node",
-	"PUT node":          "put /rests/data/network-topology:network-topology/topology={topology_topology_id}/node={node_node_id}",
-	"GET node":          "get /rests/data/network-topology:network-topology/topology={topology_topology_id}/node={node_node_id}",
-	"DELETE node":       "delete /rests/data/network-topology:network-topology/topology={topology_topology_id}/node={node_node_id}",
-	"POST subscription": "post /rests/operations/sal-remote:create-data-change-event-subscription",
+	"PUT topology":    "put /rests/data/network-topology:network-topology/topology={topology_topology_id}",
+	"GET topology":    "get /rests/data/network-topology:network-topology/topology={topology_topology_id}",
+	"PATCH topology":  "patch /rests/data/network-topology:network-topology/topology={topology_topology_id}",
+	"POST topology":   "post /rests/data/network-topology:network-topology/topology={topology_topology_id}",
+	"DELETE topology": "delete /rests/data/network-topology:network-topology/topology={topology_topology_id}",
+	"GET nodes":       "get /rests/data/network-topology:network-topology/topology={topology_topology_id}/node",
+	"PUT node":        "put /rests/data/network-topology:network-topology/topology={topology_topology_id}/node={node_node_id}",
+	"GET node":        "get /rests/data/network-topology:network-topology/topology={topology_topology_id}/node={node_node_id}",
+	"DELETE node":     "delete /rests/data/network-topology:network-topology/topology={topology_topology_id}/node={node_node_id}",
+	"POST show":       "post /rests/operations/ctl-system:show",
 }
 
 // operationIDs returns the ids of the calls.
@@ -164,7 +164,7 @@ func typeScriptClient(t *testing.T, doc string, ids map[string]string) {
 	}
 	text := strings.ToLower(string(code))
 	for call, id := range ids {
-		if call != "POST subscription" && !strings.Contains(text, "async "+strings.ReplaceAll(id, "_", "")+"(") {
+		if call != "POST show" && !strings.Contains(text, "async "+strings.ReplaceAll(id, "_", "")+"(") {
 			t.Errorf("the client has no method for %s", id)
 		}
 	}

@@ -6,7 +6,7 @@ import ctlclient
 url = sys.argv[1]
 names = dict(a.split("=", 1) for a in sys.argv[2:])
 c = ctlclient.ApiClient(ctlclient.Configuration(host=url, username="admin", password="admin"))
-data, remote = ctlclient.NetworkTopologyApi(c), ctlclient.SalRemoteApi(c)
+data, system = ctlclient.NetworkTopologyApi(c), ctlclient.CtlSystemApi(c)
 
 
 def call(what, want, *args, api=data):
@@ -32,5 +32,5 @@ call("POST topology", 201, "py", {"network-topology:node": [{"node-id": "second"
 assert len(call("GET nodes", 200, "py")["network-topology:node"]) == 2
 call("DELETE node", 204, "py", "a/b,c")
 call("GET node", 404, "py", "a/b,c")
-call("POST subscription", 200, {"sal-remote:input": {"path": "/network-topology:network-topology"}}, api=remote)
+call("POST show", 200, {"ctl-system:input": {"command": "feature:list"}}, api=system)
 call("DELETE topology", 204, "py")
