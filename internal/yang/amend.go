@@ -84,7 +84,9 @@ func (c *compiler) extendTarget(n *Node, s *statement, f *file) {
 		c.compileChild(sub, n, f)
 	}
 	w := s.firstSub("when")
+	denials := annotate(nil, s)
 	for _, added := range n.Children[from:] {
+		added.denyAs(denials)
 		if w != nil {
 			added.raw.whens = append(added.raw.whens, when{w, true})
 		}

@@ -53,6 +53,9 @@ const (
 	inLeaves     = "leaf leaf-list refine"
 	inNodes      = "container list anydata anyxml " + inLeaves
 	inOperations = "rpc action"
+
+	// inData are the other statements that define data (RFC 7950 section 3): what they deny, the nodes that come of them deny.
+	inData = " choice case uses augment"
 )
 
 // formats are the arguments of ctl:format.
@@ -126,11 +129,11 @@ var extensions = map[string]extension{
 // accessExtensions are those of RFC 8341.
 var accessExtensions = map[string]extension{
 	"default-deny-all": {
-		in:  inNodes + " notification " + inOperations,
+		in:  inNodes + inData + " notification " + inOperations,
 		set: mark(func(a *Annotations) *bool { return &a.DenyAll }),
 	},
 	"default-deny-write": {
-		in:  inNodes,
+		in:  inNodes + inData,
 		set: mark(func(a *Annotations) *bool { return &a.DenyWrite }),
 	},
 }
@@ -320,6 +323,20 @@ func annotate(have *Annotations, s *statement) *Annotations {
 		e.set(have, sub.arg) // checkAnnotations has refused a wrong one
 	}
 	return have
+}
+
+// denyAs denies of n by default what is denied of the choice, case, uses or augment that it comes of.
+func (n *Node) denyAs(a *Annotations) {
+	if a == nil || !a.DenyAll && !a.DenyWrite {
+		return
+	}
+	own := Annotations{}
+	if n.Annotations != nil {
+		own = *n.Annotations
+	}
+	own.DenyAll = own.DenyAll || a.DenyAll
+	own.DenyWrite = own.DenyWrite || a.DenyWrite
+	n.Annotations = &own
 }
 
 // annotateOthers takes the annotations that modules have of nodes and operations of other modules.

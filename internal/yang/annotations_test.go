@@ -54,6 +54,45 @@ func TestAnnotationsAreCompiled(t *testing.T) {
 	}
 }
 
+// What a choice, a case, a uses or an augment denies by default, the nodes that come of it deny.
+func TestDenialsOfStatementsThatAreNotInData(t *testing.T) {
+	files := mod("m", useSchema+`
+		import ietf-netconf-acm { prefix nacm; }
+		grouping g { leaf used { type string; } container both { leaf inner { type string; } } }
+		container c {
+			choice ch { nacm:default-deny-write; leaf short { type string; } case k { leaf long { type string; } } }
+			choice two { case shut { nacm:default-deny-all; leaf a { type string; } } case open { leaf b { type string; } } }
+			uses g { nacm:default-deny-all; }
+		}
+		augment /m:c { nacm:default-deny-write; leaf added { type string; nacm:default-deny-all; } leaf more { type string; } }`)
+	set, err := Load(Source{Name: "p", Files: files})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := set.Data("m", "c")
+	if !c.Denies() {
+		t.Error("nothing is denied below c")
+	}
+	for name, want := range map[string]Annotations{
+		"short": {DenyWrite: true},
+		"long":  {DenyWrite: true},
+		"a":     {DenyAll: true},
+		"b":     {},
+		"used":  {DenyAll: true},
+		"both":  {DenyAll: true},
+		"added": {DenyAll: true, DenyWrite: true},
+		"more":  {DenyWrite: true},
+	} {
+		got := Annotations{}
+		if a := c.Member(name).Annotations; a != nil {
+			got = *a
+		}
+		if got != want {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}
+
 func TestWrongAnnotationsAreRefused(t *testing.T) {
 	for _, c := range []struct{ body, text string }{
 		{"leaf l { ctl:secrets; type string; }", `no extension "secrets"`},

@@ -31,6 +31,10 @@ func (c *compiler) expandUses(s *statement, parent *Node, f *file) {
 			Notifications: parent.Notifications,
 		}
 	}
+	denials := annotate(nil, s)
+	for _, n := range added().Children {
+		n.denyAs(denials)
+	}
 	if w := s.firstSub("when"); w != nil {
 		for _, n := range added().Children {
 			n.raw.whens = append(n.raw.whens, when{w, true})

@@ -111,6 +111,9 @@ func (c *compiler) markSecret(n *Node, inherited, guessed bool) {
 		}
 	}
 	for _, m := range n.Children {
+		if n.Kind == Choice || n.Kind == Case { // they are not in data
+			m.denyAs(a)
+		}
 		c.markSecret(m, secret, guessed)
 		n.takeSecrecy(m)
 	}
