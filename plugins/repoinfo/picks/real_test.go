@@ -34,7 +34,7 @@ func trailersByGit(g *gittest.Repo, ours, theirs, key string) map[string][]strin
 func TestRealRepositoriesAgreeWithGit(t *testing.T) {
 	clones := os.Getenv("REPOINFO_CLONES")
 	if clones == "" {
-		t.Skip("SKIPPED, NOT TESTED: real repositories: REPOINFO_CLONES names no directory with bare clones of " +
+		t.Skip("SKIPPED, NOT TESTED: the peer, real repositories, is not here: REPOINFO_CLONES names no directory with bare clones of " +
 			"opendaylight/aaa, opendaylight/mdsal and openvswitch/ovs as aaa.git, mdsal.git and ovs.git")
 	}
 	for _, pair := range realPairs {

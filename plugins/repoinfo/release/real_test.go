@@ -130,7 +130,7 @@ var realReleases = []struct {
 func TestRealReleasesAgreeWithGit(t *testing.T) {
 	clones := os.Getenv("REPOINFO_CLONES")
 	if clones == "" {
-		t.Skip("SKIPPED, NOT TESTED: real repositories: REPOINFO_CLONES names no directory with bare clones of " +
+		t.Skip("SKIPPED, NOT TESTED: the peer, real repositories, is not here: REPOINFO_CLONES names no directory with bare clones of " +
 			"opendaylight/aaa, opendaylight/mdsal and openvswitch/ovs as aaa.git, mdsal.git and ovs.git")
 	}
 	m := newMaker(t, clones)
@@ -207,7 +207,7 @@ func fixedBy(g *byGit, ref, branch string, skip map[string]bool) map[string]bool
 func TestRealBackportsAgreeWithGit(t *testing.T) {
 	clones := os.Getenv("REPOINFO_CLONES")
 	if clones == "" {
-		t.Skip("SKIPPED, NOT TESTED: real repositories: REPOINFO_CLONES names no directory with a bare clone of " +
+		t.Skip("SKIPPED, NOT TESTED: the peer, real repositories, is not here: REPOINFO_CLONES names no directory with a bare clone of " +
 			"openvswitch/ovs as ovs.git")
 	}
 	m := newMaker(t, clones)
@@ -247,7 +247,7 @@ func TestRealBackportsAgreeWithGit(t *testing.T) {
 func TestRealNotesAgreeWithGit(t *testing.T) {
 	clones := os.Getenv("REPOINFO_CLONES")
 	if clones == "" {
-		t.Skip("SKIPPED, NOT TESTED: real repositories: REPOINFO_CLONES names no directory with bare clones of " +
+		t.Skip("SKIPPED, NOT TESTED: the peer, real repositories, is not here: REPOINFO_CLONES names no directory with bare clones of " +
 			"opendaylight/aaa, opendaylight/mdsal and openvswitch/ovs as aaa.git, mdsal.git and ovs.git")
 	}
 	m := newMaker(t, clones)
