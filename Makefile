@@ -42,9 +42,13 @@ docs: build ## the documentation site in bin/docs, which ctld serves under /docs
 pictures: build ## draw the pictures of docs/ with the program; those of web pages with chromium
 	$(GO) run ./internal/docsite pictures bin docs/pictures
 
+# A version that grows with each commit: that of the last tag and the commits since (1.2.3+4.gabc), without a tag the time
+# of the commit. What follows a + is newer than nothing there for dpkg and rpm; what follows a - would be older.
+PACKAGE_VERSION = $(shell git describe --tags --match 'v*' 2>/dev/null | sed 's/^v//; s/-/+/; s/-/./g' | grep . || TZ=UTC git log -1 --date=format-local:%Y%m%d%H%M%S --format=0.0.0+%cd.%h 2>/dev/null || echo 0.0.0)
+
 # All files of a package have the time of the commit, so that each build gives the same package.
 packages: export SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || echo 0)
-packages: export VERSION ?= $(shell git describe --tags --match 'v*' 2>/dev/null | sed 's/^v//' || true)
+packages: export VERSION ?= $(PACKAGE_VERSION)
 packages: export ARCH ?= $(shell $(GO) env GOARCH)
 packages: docs ## .deb, .rpm, an OCI image layout and their SHA256SUMS, in bin/packages
 	@rm -rf bin/packages && mkdir -p bin/packages

@@ -56,7 +56,7 @@ if $uninstall; then
 		[[ -L $bin/$p && $(readlink "$bin/$p") == "$lib/"* ]] && rm -f "$bin/$p"
 	done
 	rm -rf -- "$lib"
-	rm -f -- "$bash" "$zsh" "$fish" "$share"/man/man1/{ctl,ctld,idmtool}.1 "$share"/man/man1/ctl-*.1
+	rm -f -- "$bash" "$zsh" "$fish" "$share"/man/man1/{ctl,ctld,idmtool}.1 "$share"/man/man1/ctl-*.1 "$share"/man/man8/ctld.8
 	$system || find "$share" -depth -type d -empty -delete 2>/dev/null || true
 	# Remove our directories when they are empty.
 	empty() { $system || rmdir --ignore-fail-on-non-empty -- "$@" 2>/dev/null || true; }
@@ -124,14 +124,17 @@ install -m 644 "$here/bin/plugins/SHA256SUMS" "$lib/plugins/SHA256SUMS.new" && m
 
 
 # Manual pages, and completion for the shells that look there.
-install -d -m 755 "$share/man/man1"
+install -d -m 755 "$share/man/man1" "$share/man/man8"
 install -m 644 "$here"/bin/man/*.1 "$share/man/man1"
+install -m 644 "$here"/bin/man/*.8 "$share/man/man8"
+rm -f -- "$share/man/man1/ctld.1" # where earlier versions had it
 install -d -m 755 "${bash%/*}" "${zsh%/*}" "${fish%/*}"
 "$lib/ctl" completion bash >"$bash"
 "$lib/ctl" completion zsh >"$zsh"
 "$lib/ctl" completion fish >"$fish"
 
 install -d -m 700 "$home"
+printf '%s\n' "$home" >"$lib/home" # where the programs look for a home that nobody names
 if $system; then
 	id ctl >/dev/null 2>&1 || useradd --system --home-dir "$home" --shell /usr/sbin/nologin ctl
 	chown -R ctl: "$home/" # the slash: it may be a link to another disk
@@ -148,13 +151,13 @@ if $system; then
 		say "no systemd here; start it with: runuser -u ctl -- $bin/ctld --home $home"
 	fi
 	say "installed: $bin/{ctld,ctl,idmtool,ctl-lab}, home $home"
-	say "console: sudo -u ctl ctl --home $home"
+	say "console: sudo -u ctl ctl"
 else
 	say "installed: $bin/{ctld,ctl,idmtool,ctl-lab}, home $home"
-	say "start it with: $(printf '%q --home %q' "$bin/ctld" "$home")"
+	say "start it with: $(printf '%q' "$bin/ctld")"
 	if runs; then
 		say 'a controller of the earlier version runs in that home: stop it and start it again'
 	fi
-	say "console:       $(printf '%q --home %q' "$bin/ctl" "$home")"
+	say "console:       $(printf '%q' "$bin/ctl")"
 fi
 say "first passwords: $home/etc/initial-passwords, written at the first start"

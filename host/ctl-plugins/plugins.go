@@ -2,9 +2,11 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -55,7 +57,7 @@ func pluginNames() string {
 
 // linkAll links this program into dir under the name of each plugin.
 func linkAll(dir string) error {
-	self, err := os.Executable()
+	self, err := findSelf(os.Args[0])
 	if err != nil {
 		return err
 	}
@@ -68,6 +70,21 @@ func linkAll(dir string) error {
 		}
 	}
 	return nil
+}
+
+// findSelf is the file of this program; where /proc is not mounted (a chroot that a package is installed in), the one
+// that was called.
+func findSelf(called string) (string, error) {
+	self, err := os.Executable()
+	if err == nil {
+		return self, nil
+	}
+	found, err := exec.LookPath(called)
+	if err != nil {
+		return "", fmt.Errorf("the file of this program is not known (/proc is not mounted): %w; "+
+			"call it by its whole path", err)
+	}
+	return filepath.Abs(found)
 }
 
 // linkPlugin links beside the place and renames: a running plugin keeps its old file.

@@ -4,6 +4,8 @@
 package main
 
 import (
+	"bytes"
+	"compress/gzip"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -45,6 +47,9 @@ func runCommand(args []string) error {
 // programs are those of the packages; the links to ctl-plugins are made where they are installed.
 var programs = []string{"ctld", "ctl", "idmtool", "ctl-lab", "ctl-plugins"}
 
+// packagedHome is the home directory of the packages' service, as in ctld.service and postinst.
+const packagedHome = "/var/lib/ctl"
+
 // stageTree makes the tree that the packages install.
 func stageTree(bin, root string, when time.Time) error {
 	if err := os.RemoveAll(root); err != nil {
@@ -77,17 +82,24 @@ func stageTree(bin, root string, when time.Time) error {
 	for from, to := range map[string]string{
 		"sdk":  "usr/lib/ctl/sdk",
 		"docs": "usr/lib/ctl/docs",
-		"man":  "usr/share/man/man1",
 	} {
 		err := os.CopyFS(filepath.Join(root, to), os.DirFS(filepath.Join(bin, from)))
 		if err != nil {
 			return err
 		}
 	}
+	if err := installManuals(filepath.Join(bin, "man"), filepath.Join(root, "usr/share/man")); err != nil {
+		return err
+	}
+	// Where the programs look for a home that nobody names.
+	err := os.WriteFile(filepath.Join(lib, "home"), []byte(packagedHome+"\n"), 0o644)
+	if err != nil {
+		return err
+	}
 	if err := writeCompletions(bin, root); err != nil {
 		return err
 	}
-	err := writeSBOM(bin, filepath.Join(root, "usr/share/doc/ctl/sbom.cdx.json"), when)
+	err = writeSBOM(bin, filepath.Join(root, "usr/share/doc/ctl/sbom.cdx.json"), when)
 	if err != nil {
 		return err
 	}
@@ -140,6 +152,41 @@ func installFile(from, to string, mode fs.FileMode) error {
 		return err
 	}
 	return errors.Join(os.MkdirAll(filepath.Dir(to), 0o755), os.WriteFile(to, content, mode))
+}
+
+// installManuals installs the pages of a directory below man, each in the directory of its section, compressed without a
+// time, so that the same page is the same file.
+func installManuals(pages, man string) error {
+	entries, err := os.ReadDir(pages)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		content, err := os.ReadFile(filepath.Join(pages, e.Name()))
+		if err != nil {
+			return err
+		}
+		var packed bytes.Buffer
+		w, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
+		if err != nil {
+			return err
+		}
+		if _, err := w.Write(content); err != nil {
+			return err
+		}
+		if err := w.Close(); err != nil {
+			return err
+		}
+		section := strings.TrimPrefix(filepath.Ext(e.Name()), ".")
+		file := filepath.Join(man, "man"+section, e.Name()+".gz")
+		if err := errors.Join(
+			os.MkdirAll(filepath.Dir(file), 0o755),
+			os.WriteFile(file, packed.Bytes(), 0o644),
+		); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // packageVersion is what the packages are called: the version of the programs without its v, or 0.0.0.

@@ -49,8 +49,16 @@ func writeManualPage(bin, dir string, words ...string) error {
 	}
 	return errors.Join(
 		below,
-		os.WriteFile(filepath.Join(dir, name+".1"), p.formatRoff(name, see), 0o644),
+		os.WriteFile(filepath.Join(dir, name+"."+manualSection(name)), p.formatRoff(name, see), 0o644),
 	)
+}
+
+// manualSection is where the page of a program belongs: daemons in 8, commands in 1 (man-pages(7)).
+func manualSection(name string) string {
+	if name == "ctld" {
+		return "8"
+	}
+	return "1"
 }
 
 // section is one of a manual page, in roff.
@@ -137,8 +145,9 @@ func (p *parsed) formatRoff(name string, see []string) []byte {
 		name+" ",
 	)
 	out := fmt.Sprintf(
-		".TH %q \"1\" \"\" \"ctl\" \"ctl\"\n.SH NAME\n%s \\- %s\n",
+		".TH %q %q \"\" \"ctl\" \"ctl\"\n.SH NAME\n%s \\- %s\n",
 		strings.ToUpper(name),
+		manualSection(name),
 		escapeRoff(name),
 		summary,
 	)

@@ -54,7 +54,7 @@ func newRoot(std Streams) *cobra.Command {
 		&o.home,
 		"home",
 		"",
-		"home directory of the controller (CTL_HOME, else ./ctl-home)",
+		"home directory of the controller (CTL_HOME, else that of the installation, else ./ctl-home)",
 	)
 	f := root.Flags()
 	f.SetInterspersed(false)
@@ -146,6 +146,6 @@ func (o *options) runCommand(cmd *cobra.Command, args []string) error {
 
 // homeDir is the home as an absolute path: flag, environment, default.
 func (o *options) homeDir() (string, error) {
-	home := cmp.Or(o.home, os.Getenv("CTL_HOME"), "ctl-home")
+	home := cmp.Or(o.home, console.DefaultHome())
 	return filepath.Abs(home)
 }

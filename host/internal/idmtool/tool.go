@@ -20,6 +20,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"ctl.internal/internal/console"
 )
 
 const (
@@ -110,7 +112,7 @@ func baseURL(target string, env Env) (string, error) {
 
 // homeOf is the home of the controller of this machine.
 func homeOf(env Env) string {
-	return cmp.Or(env.Getenv("CTL_HOME"), "ctl-home")
+	return cmp.Or(env.Getenv("CTL_HOME"), console.DefaultHome())
 }
 
 // runningAddress reads what a running controller wrote into its home. HTTPS is preferred where its certificate is known.

@@ -1,7 +1,6 @@
 package server
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -71,7 +70,7 @@ func Main(args []string, stdout, stderr io.Writer) int {
 	}
 	dir := cmd.Flags().String(
 		"home",
-		cmp.Or(os.Getenv("CTL_HOME"), "./ctl-home"),
+		console.DefaultHome(),
 		"the home directory (CTL_HOME)",
 	)
 	given := map[string]*string{}

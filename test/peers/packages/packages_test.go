@@ -61,9 +61,30 @@ func TestPackages(t *testing.T) {
 			t.Errorf("first\n%s\nthen\n%s", sums, again)
 		}
 	})
+	t.Run("a later version is newer", laterVersion)
 	t.Run("image", image)
 	t.Run("rpm", rpm)
 	t.Run("deb in a Debian chroot", deb)
+}
+
+// Each of these is an upgrade of the one before, for dpkg: without a tag by the time of the commit, then by tags and the
+// commits since.
+func laterVersion(t *testing.T) {
+	peer(t, "dpkg")
+	dir := t.TempDir()
+	run(t, fmt.Sprintf("cp Makefile %[1]q; cd %[1]q; git init -q .; git config user.name a; git config user.email a@b", dir))
+	var versions []string
+	for i, tag := range []string{"", "", "v1.2.3", "", ""} {
+		run(t, fmt.Sprintf("cd %q; GIT_COMMITTER_DATE='2026-01-02T03:04:0%d-0%d00' git commit -q --allow-empty -m x", dir, i, i))
+		if tag != "" {
+			run(t, fmt.Sprintf("cd %q; git tag %s", dir, tag))
+		}
+		versions = append(versions, strings.TrimSpace(run(t, fmt.Sprintf(
+			"cd %q; make -s --eval='say-version: ; @echo $(PACKAGE_VERSION)' say-version", dir))))
+	}
+	for i := range versions[1:] {
+		run(t, fmt.Sprintf("dpkg --compare-versions %q lt %q || { echo %[1]q is not before %[2]q; exit 1; }", versions[i], versions[i+1]))
+	}
 }
 
 // skopeo and umoci open the image; what is in it runs.
@@ -109,7 +130,7 @@ func rpm(t *testing.T) {
 		t.Errorf("installed: %s", out)
 	}
 	// Every manual page is one: it has a name and a summary, as whatis and apropos read them.
-	if out, err := try(t, fmt.Sprintf("lexgrog %q/usr/share/man/man1/*", root)); err != nil || !strings.Contains(out, `ctld - runs the controller`) || !strings.Contains(out, "ctl-lab-routers - ") || !strings.Contains(out, "idmtool - ") {
+	if out, err := try(t, fmt.Sprintf("lexgrog %q/usr/share/man/man[18]/*", root)); err != nil || !strings.Contains(out, `ctld - runs the controller`) || !strings.Contains(out, "ctl-lab-routers - ") || !strings.Contains(out, "idmtool - ") {
 		t.Errorf("manual pages: %v\n%s", err, out)
 	}
 	run(t, rpm+"-e --noscripts ctl")
@@ -132,14 +153,24 @@ func deb(t *testing.T) {
 	if out, err := try(t, fmt.Sprintf("debootstrap --variant=minbase %s %q %s", mirror[0], root, mirror[1])); err != nil {
 		t.Skipf("SKIPPED, NOT TESTED: the peer debootstrap: %v\n%s", err, out[max(0, len(out)-2000):])
 	}
+	bare := func(line string) string {
+		t.Helper()
+		return run(t, fmt.Sprintf("unshare -m chroot %q env LC_ALL=C PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root sh -ec '%s'", root, line))
+	}
 	in := func(line string) string {
 		t.Helper()
-		return run(t, fmt.Sprintf("unshare -m chroot %q env LC_ALL=C PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root sh -ec 'mount -t proc none /proc; mkdir -p /dev/pts; mount -t devpts -o ptmxmode=666 none /dev/pts; %s'", root, line))
+		return bare("mount -t proc none /proc; mkdir -p /dev/pts; mount -t devpts -o ptmxmode=666 none /dev/pts; " + line)
 	}
 	before := in("find / -xdev \\( -path /proc -o -path /sys -o -path /var/lib/dpkg -o -path /var/log -o -path /var/cache \\) -prune -o -print | sort")
 	run(t, fmt.Sprintf("cp bin/packages/ctl_*.deb %q/first.deb", root))
-	in("dpkg -i /first.deb")
-	if out := in("ctl --version; su -s /bin/sh ctl -c \"ctl man /tmp/man\"; test -s /usr/share/man/man1/ctl.1; test -s /usr/share/bash-completion/completions/ctl; ls /usr/lib/ctl/plugins"); !strings.Contains(out, "plugin contract") || !strings.Contains(out, "bier-service") {
+	// As an installer of images does it: without /proc. It says how to go on.
+	if out := bare("dpkg -i /first.deb; apt-get check"); !strings.Contains(out, "systemctl enable --now ctld") || !strings.Contains(out, "/var/lib/ctl/etc/initial-passwords") {
+		t.Errorf("installed: %s", out)
+	}
+	if out := in("dpkg -s ctl; su -s /bin/sh ctl -c \"ctl doctor 2>&1 || true\""); !strings.Contains(out, "Homepage: ") || !strings.Contains(out, "Depends: passwd") || !strings.Contains(out, "/var/lib/ctl") {
+		t.Errorf("installed: %s", out)
+	}
+	if out := in("ctl --version; su -s /bin/sh ctl -c \"ctl man /tmp/man\"; test -s /usr/share/man/man1/ctl.1.gz; test -s /usr/share/man/man8/ctld.8.gz; test -s /usr/share/bash-completion/completions/ctl; ls /usr/lib/ctl/plugins"); !strings.Contains(out, "plugin contract") || !strings.Contains(out, "bier-service") {
 		t.Errorf("installed: %s", out)
 	}
 	// An ordinary user types what session.sh has. The log of that session is kept.
