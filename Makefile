@@ -12,7 +12,7 @@ PROGRAMS := ./host/ctld ./host/ctl ./host/idmtool ./internal/lab/ctl-lab ./host/
 STRIP := -ldflags '-s -w'
 
 .DEFAULT_GOAL := build
-.PHONY: help build web web-check packages docs pictures run stop run-cluster stop-cluster test test-race test-peers chaos bench lint generate clean
+.PHONY: help check-go build web web-check packages docs pictures run stop run-cluster stop-cluster test test-race test-peers chaos bench lint generate clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -20,7 +20,14 @@ help: ## list the targets
 # The compiler prints each package that it builds: these lines are counted, all other lines are shown.
 COUNT := awk '/^[a-zA-Z0-9_.\/~-]+$$/ {n++; if (n % 25 == 0) {printf "  %d packages compiled\n", n; fflush()}; next} {print; fflush()} END {if (n) printf "  %d packages compiled\n", n}'
 
-build: ## build bin/ctld bin/ctl bin/idmtool bin/ctl-lab bin/ctl-plugins, its links bin/plugins/*, and bin/sdk for authors
+# Before the compiler, whose errors about a go.mod that it is too old for say nothing of the remedy.
+check-go:
+	@want=$$(awk '$$1 == "go" {print $$2; exit}' go.mod); have=$$($(GO) env GOVERSION 2>/dev/null | sed 's/^go//'); \
+		have=$${have:-$$(cd / && GOTOOLCHAIN=local $(GO) env GOVERSION 2>/dev/null | sed 's/^go//')}; \
+		if [ "$$(printf '%s\n%s\n' "$$want" "$$have" | sort -V | head -n 1)" != "$$want" ]; then \
+		echo "make: Go $$want or newer is needed; $(GO) is $${have:-not installed} (Debian's package golang-go may be older): install it from https://go.dev/doc/install, or name it: make GO=/usr/local/go/bin/go" >&2; exit 1; fi
+
+build: check-go ## build bin/ctld bin/ctl bin/idmtool bin/ctl-lab bin/ctl-plugins, its links bin/plugins/*, and bin/sdk for authors
 	@mkdir -p bin
 	@echo 'building the programs (with an empty cache about 800 packages: a minute or two) …'
 	@set -o pipefail; CGO_ENABLED=0 $(GO) build -v -buildvcs=auto $(STRIP) -o bin/ $(PROGRAMS) 2>&1 | $(COUNT)

@@ -61,6 +61,7 @@ var groups = []struct {
 	{"Networks", []string{"switch-operations", "switch-discovery", "switch-vendor-xml", "switch-models", "openflow", "bier", "repoinfo", "restconf"}},
 	{"Write plugins", []string{"plugin-author", "switch-driver", "bier-driver", "contract-changelog"}},
 	{"Reference", []string{"reference-commands", "reference-settings", "reference-features", "reference-yang", "reference-metrics", "reference-errors"}},
+	{"The project", []string{"changelog", "security"}},
 	{"More", nil},
 }
 
@@ -118,18 +119,20 @@ func buildSite(bin, out string) error {
 	return errors.Join(os.RemoveAll(out), os.Rename(next, out))
 }
 
+// readPages reads the pages of a directory, and those of the top of the tree that its users need, too.
 func readPages(dir string) ([]page, error) {
 	files, err := filepath.Glob(filepath.Join(dir, "*.md"))
 	if err != nil {
 		return nil, err
 	}
+	files = append(files, "CHANGELOG.md", "SECURITY.md")
 	var out []page
 	for _, f := range files {
 		b, err := os.ReadFile(f)
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, newPage(strings.TrimSuffix(filepath.Base(f), ".md"), b))
+		out = append(out, newPage(strings.ToLower(strings.TrimSuffix(filepath.Base(f), ".md")), b))
 	}
 	return out, nil
 }
@@ -157,14 +160,18 @@ type found struct {
 	URL   string `json:"u"`
 	Title string `json:"t"`
 	Text  string `json:"x"`
+	// Kind is "task" for what somebody wants to do, "reference" for what is looked up, else empty.
+	Kind string `json:"k,omitempty"`
 }
 
 var (
-	toPage  = regexp.MustCompile(`href="([a-z0-9-]+)\.md(#[^"]*)?"`)
-	outside = regexp.MustCompile(`<a href="\.\./[^"]*">(.*?)</a>`)
-	heading = regexp.MustCompile(`(?s)<h[12] id="([^"]*)">(.*?)</h[12]>`)
-	tag     = regexp.MustCompile(`<[^>]*>`)
-	blanks  = regexp.MustCompile(`\s+`)
+	toPage    = regexp.MustCompile(`href="(?:\.\./|docs/)?([A-Za-z0-9-]+)\.md(#[^"]*)?"`)
+	outside   = regexp.MustCompile(`<a href="\.\./[^"]*">(.*?)</a>`)
+	heading   = regexp.MustCompile(`(?s)<h[12] id="([^"]*)">(.*?)</h[12]>`)
+	taskRow   = regexp.MustCompile(`(?s)<tr>\s*<td>(.*?)</td>\s*<td>(.*?)</td>\s*</tr>`)
+	firstLink = regexp.MustCompile(`href="([^"]*)"`)
+	tag       = regexp.MustCompile(`<[^>]*>`)
+	blanks    = regexp.MustCompile(`\s+`)
 )
 
 // renderPages writes the pages and the index of the search.
@@ -205,8 +212,11 @@ func renderPages(pages []page, out string) error {
 		if err := md.Convert(p.markdown, &body); err != nil {
 			return fmt.Errorf("%s: %w", p.Name, err)
 		}
-		text := toPage.ReplaceAllString(body.String(), `href="$1.html$2"`)
+		text := linkPages(body.String(), pages)
 		text = outside.ReplaceAllString(text, "<code>$1</code>") // of the source tree, which is not here
+		if p.Name == "index" {
+			index = append(index, splitTasks(text)...)
+		}
 		index = append(index, splitSections(p, text)...)
 		var whole bytes.Buffer
 		err := layout.Execute(
@@ -229,6 +239,47 @@ func renderPages(pages []page, out string) error {
 	return errors.Join(err, os.WriteFile(filepath.Join(out, "search.json"), b, 0o644))
 }
 
+// linkPages turns links to files of the tree that are pages here into links to these pages.
+func linkPages(text string, pages []page) string {
+	return toPage.ReplaceAllStringFunc(text, func(link string) string {
+		parts := toPage.FindStringSubmatch(link)
+		name := strings.ToLower(parts[1])
+		isThisPage := func(p page) bool {
+			return p.Name == name
+		}
+		if !slices.ContainsFunc(pages, isThisPage) {
+			return link
+		}
+		return `href="` + name + ".html" + parts[2] + `"`
+	})
+}
+
+// splitTasks finds the tasks of the first page: the rows of its table, each with its first link.
+func splitTasks(body string) []found {
+	var out []found
+	for _, row := range taskRow.FindAllStringSubmatch(body, -1) {
+		link := firstLink.FindStringSubmatch(row[2])
+		if link == nil {
+			continue
+		}
+		out = append(out, found{
+			URL:   link[1],
+			Title: "I want to " + plainText(row[1]),
+			Text:  plainText(row[2]),
+			Kind:  "task",
+		})
+	}
+	return out
+}
+
+// kindOf is what a section of a page is for the search.
+func kindOf(p page) string {
+	if strings.HasPrefix(p.Name, "reference-") || p.Name == "contract-changelog" {
+		return "reference"
+	}
+	return ""
+}
+
 // splitSections divides a page at its headings.
 func splitSections(p page, body string) []found {
 	var out []found
@@ -242,10 +293,12 @@ func splitSections(p page, body string) []found {
 		if title != p.Title {
 			title = p.Title + ": " + title
 		}
-		out = append(
-			out,
-			found{p.Name + ".html#" + body[h[2]:h[3]], title, plainText(body[h[1]:end])},
-		)
+		out = append(out, found{
+			URL:   p.Name + ".html#" + body[h[2]:h[3]],
+			Title: title,
+			Text:  plainText(body[h[1]:end]),
+			Kind:  kindOf(p),
+		})
 	}
 	return out
 }

@@ -99,7 +99,7 @@ func (s *site) page(t *testing.T, page string) (left []string) {
 			t.Errorf("a block of kind %q %q %q says neither how it is checked nor what runs it:\n%s", b.kind, b.how, b.of, b.text)
 		}
 	}
-	printed := s.run(t, script)
+	printed := s.run(t, script, isFirstReading(page))
 	for i, b := range all {
 		switch {
 		case b.how == "output" && i > 0:
@@ -135,11 +135,45 @@ func has(t *testing.T, names string) bool {
 	return true
 }
 
+// isFirstReading reports whether somebody reads a page before ctl is installed: with a PATH that knows nothing of it, in
+// a checkout that must stay clean.
+func isFirstReading(page string) bool {
+	name := filepath.Base(page)
+	return name == "README.md" || strings.HasPrefix(name, "tutorial-")
+}
+
+// topFiles are the files at the top of the tree.
+func (s *site) topFiles(t *testing.T) []string {
+	t.Helper()
+	entries, err := os.ReadDir(s.work)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	for _, e := range entries {
+		out = append(out, e.Name())
+	}
+	return out
+}
+
 // run runs blocks of shell, one after the other in one bash, and returns what each printed.
-func (s *site) run(t *testing.T, script []block) []string {
+func (s *site) run(t *testing.T, script []block, firstReading bool) []string {
 	t.Helper()
 	if len(script) == 0 {
 		return nil
+	}
+	path := os.Getenv("PATH") + ":/usr/sbin:/sbin"
+	if firstReading {
+		before := s.topFiles(t)
+		defer func() {
+			for _, name := range s.topFiles(t) {
+				if !slices.Contains(before, name) {
+					t.Errorf("the blocks leave %s in the checkout: files of a reader belong in run/", name)
+				}
+			}
+		}()
+	} else {
+		path = bin + ":" + path
 	}
 	const mark = "\x01"
 	text := "set -eux\ntrap 'kill $(jobs -p) 2>/dev/null || true; test ! -d \"$LAB_DIR/r1\" || test/labs/lab-freertr.sh down; test ! -d \"$LAB_DIR\" || test/labs/lab-ovs.sh down' EXIT\n"
@@ -154,7 +188,7 @@ func (s *site) run(t *testing.T, script []block) []string {
 	var out, said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &said
 	cmd.Dir, cmd.WaitDelay = s.work, 10*time.Second
-	cmd.Env = append(os.Environ(), "CTL_HOME="+s.Home, "CTL_SOURCE="+s.tree, "LAB_DIR="+filepath.Join(s.work, "ring"), "PATH="+bin+":"+os.Getenv("PATH")+":/usr/sbin:/sbin")
+	cmd.Env = append(os.Environ(), "CTL_HOME="+s.Home, "CTL_SOURCE="+s.tree, "LAB_DIR="+filepath.Join(s.work, "ring"), "PATH="+path)
 	if err := cmd.Run(); err != nil {
 		t.Errorf("%v\nit printed\n%s\nand on stderr\n%s", err, out.String(), said.String())
 	}

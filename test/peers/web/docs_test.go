@@ -32,7 +32,33 @@ func TestDocumentationIsSearched(t *testing.T) {
 		chromedp.SendKeys(`#search`, "limits.body"), chromedp.WaitVisible(`//ol[@id="hits"]//a[contains(., "Settings")]`, chromedp.BySearch),
 		chromedp.Click(`//ol[@id="hits"]//a[contains(., "Settings")]`, chromedp.BySearch), chromedp.WaitVisible(`//h1[contains(., "Settings")]`, chromedp.BySearch),
 		chromedp.Navigate(c.HTTP+"/docs/console.html"), chromedp.WaitVisible(`img[src="pictures/console.svg"]`))
+	// What somebody wants to do comes before what mentions it.
+	var first string
+	run(ctx, t, "a task", chromedp.SendKeys(`#search`, "back restore"), chromedp.WaitVisible(`#hits li`),
+		chromedp.Text(`#hits li:first-child a`, &first))
+	if first != "I want to back it up, restore it" {
+		t.Errorf("the first hit is %q", first)
+	}
+	checkDocsOnPhone(ctx, t, c.HTTP)
 	if said := complaints()[before:]; slices.ContainsFunc(said, func(s string) bool { return strings.Contains(s, "/docs/") }) {
 		t.Errorf("the browser complains: %v", said)
+	}
+}
+
+// On a phone the text comes before the list of pages, and nothing is wider than the screen; the theme that was chosen
+// stays.
+func checkDocsOnPhone(ctx context.Context, t *testing.T, address string) {
+	t.Helper()
+	var textFirst, fits bool
+	var theme string
+	run(ctx, t, "docs on a phone", chromedp.EmulateViewport(390, 844), chromedp.Navigate(address+"/docs/console.html"),
+		chromedp.WaitVisible(`main h1`),
+		chromedp.Evaluate(`document.querySelector('main').getBoundingClientRect().top < document.querySelector('nav').getBoundingClientRect().top`, &textFirst),
+		chromedp.Evaluate(`document.documentElement.scrollWidth <= innerWidth`, &fits),
+		chromedp.Click(`#theme`), chromedp.Click(`#theme`), chromedp.Reload(), chromedp.WaitVisible(`main h1`),
+		chromedp.Evaluate(`document.documentElement.style.colorScheme`, &theme),
+		chromedp.Evaluate(`localStorage.removeItem('docs-theme')`, nil))
+	if !textFirst || !fits || theme != "dark" {
+		t.Errorf("text first: %v, fits: %v, theme %q", textFirst, fits, theme)
 	}
 }
