@@ -111,7 +111,8 @@ func hostile() {
 		act("priority-user", unix.Setpriority(unix.PRIO_USER, 0, 19))
 		act("priority-group", unix.Setpriority(unix.PRIO_PGRP, 0, 19))
 		act("priority-host", unix.Setpriority(unix.PRIO_PROCESS, host, 19))
-		act("priority-own", unix.Setpriority(unix.PRIO_PROCESS, 0, 1))
+		raised, _ := unix.Getpriority(unix.PRIO_PROCESS, 0) // 20 minus the niceness, which may not fall
+		act("priority-own", unix.Setpriority(unix.PRIO_PROCESS, 0, min(20-raised+1, 19)))
 		act("write-etc", os.WriteFile("/etc/ctl-hostile", nil, 0o600))
 		act("write-program", os.WriteFile(os.Args[0]+".new", nil, 0o755))
 	}
