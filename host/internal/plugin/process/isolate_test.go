@@ -10,8 +10,10 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -147,15 +149,7 @@ func hostile() {
 		for unix.Getrlimit(unix.RLIMIT_NPROC, &limit) == nil && limit.Cur != 64 {
 			runtime.Gosched() // the host sets it soon
 		}
-		var err error
-		for range 100 {
-			c := exec.Command("/bin/sleep", "600")
-			if err = c.Start(); err != nil {
-				break
-			}
-			defer c.Process.Kill()
-		}
-		act("forks", err)
+		act("forks", forkUntilRefused())
 	}
 	status, _ := os.ReadFile("/proc/self/status")
 	for line := range strings.Lines(string(status)) {
@@ -163,6 +157,51 @@ func hostile() {
 			fmt.Print(strings.ReplaceAll(line, "\t", " "))
 		}
 	}
+}
+
+// forkUntilRefused starts processes until that fails, and ends them. At the limit a thread cannot be made either, which
+// ends a Go program: so it has threads in store, and collects no garbage meanwhile.
+func forkUntilRefused() error {
+	keepIdleThreads(16)
+	defer debug.SetGCPercent(debug.SetGCPercent(-1))
+	var started []*exec.Cmd
+	defer func() {
+		for _, c := range started {
+			_ = c.Process.Kill()
+			_ = c.Wait()
+		}
+	}()
+	for range 100 {
+		c := exec.Command("/bin/sleep", "600")
+		if err := c.Start(); err != nil {
+			return err
+		}
+		started = append(started, c)
+	}
+	return nil
+}
+
+// keepIdleThreads makes n threads, which the runtime keeps: each is in a system call while the others are made.
+func keepIdleThreads(n int) {
+	var pipe [2]int
+	if err := unix.Pipe2(pipe[:], unix.O_CLOEXEC); err != nil {
+		return
+	}
+	var reading, held sync.WaitGroup
+	held.Add(n)
+	for range n {
+		reading.Go(func() {
+			runtime.LockOSThread()
+			defer runtime.UnlockOSThread()
+			held.Done()
+			_, _ = unix.Read(pipe[0], make([]byte, 1))
+		})
+	}
+	held.Wait()
+	_, _ = unix.Write(pipe[1], make([]byte, n))
+	reading.Wait()
+	_ = unix.Close(pipe[0])
+	_ = unix.Close(pipe[1])
 }
 
 func TestAnIsolatedProcessReachesNoOther(t *testing.T) {
