@@ -2,7 +2,6 @@ package discovery
 
 import (
 	"net/netip"
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -72,45 +71,4 @@ func isAnonymousChassis(c Identifier) bool {
 		return !isDeviceAddress(a)
 	}
 	return len(strings.Trim(string(c.ID), "\x00 ")) == 0
-}
-
-// interfaceParts are the letters of an interface's name and what follows them: "Gi", "1/0/4".
-var interfaceParts = regexp.MustCompile(`^([A-Za-z][A-Za-z \-]*?)[ \-]*([0-9].*)$`)
-
-// shortForms are the short names of kinds of interfaces that are no beginnings of the long ones.
-var shortForms = map[string]string{
-	"ge":               "gigabitethernet",
-	"gige":             "gigabitethernet",
-	"gei":              "gigabitethernet",
-	"xge":              "tengigabitethernet",
-	"xgigabitethernet": "tengigabitethernet",
-	"tengige":          "tengigabitethernet",
-	"xe":               "tengigabitethernet",
-	"tge":              "tengigabitethernet",
-	"twentyfivegige":   "twentyfivegigabitethernet",
-	"fge":              "fortygigabitethernet",
-	"fortygige":        "fortygigabitethernet",
-	"hundredgige":      "hundredgigabitethernet",
-	"fe":               "fastethernet",
-	"bagg":             "bridgeaggregation",
-	"mge":              "multigigabitethernet",
-}
-
-// sameInterface reports whether two names may be of one interface: "Gi1/0/4" and "GigabitEthernet1/0/4".
-func sameInterface(a, b string) bool {
-	x := interfaceParts.FindStringSubmatch(strings.TrimSpace(a))
-	y := interfaceParts.FindStringSubmatch(strings.TrimSpace(b))
-	if x == nil || y == nil || !strings.EqualFold(x[2], y[2]) {
-		return false
-	}
-	p, q := kindOf(x[1]), kindOf(y[1])
-	return strings.HasPrefix(p, q) || strings.HasPrefix(q, p)
-}
-
-func kindOf(letters string) string {
-	kind := strings.NewReplacer(" ", "", "-", "").Replace(strings.ToLower(letters))
-	if long := shortForms[kind]; long != "" {
-		return long
-	}
-	return kind
 }

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"ctl.internal/internal/ifname"
 	"ctl.internal/plugins/switch/mib"
 )
 
@@ -105,7 +106,7 @@ func (x *index) narrowPorts(i int, n *Neighbor) []int {
 	})
 	if len(described) == 0 {
 		described = portsWhere(ports, func(p *Port) bool {
-			return sameInterface(p.Name, n.PortDesc) || sameInterface(p.Descr, n.PortDesc)
+			return ifname.Same(p.Name, n.PortDesc) || ifname.Same(p.Descr, n.PortDesc)
 		})
 	}
 	if len(left) > 0 && len(described) == 1 && !slices.Contains(left, described[0]) {
@@ -155,7 +156,7 @@ func (x *index) byPortID(ports []Port, port Identifier) []int {
 	}
 	if len(left) == 0 {
 		left = portsWhere(ports, func(p *Port) bool {
-			return sameInterface(p.Name, id) || sameInterface(p.Descr, id)
+			return ifname.Same(p.Name, id) || ifname.Same(p.Descr, id)
 		})
 	}
 	if len(left) != 1 {
