@@ -195,7 +195,7 @@ func (b *Registry) Choose(
 		if d != nil && d.Generation == c.generation && same {
 			d.line.putRouter(r)
 			b.mu.Unlock()
-			return d.Name, d.client, nil
+			return c.driver, d.client, nil // the driver's own fields change when the lock is free
 		}
 	}
 	b.mu.Unlock()
