@@ -84,12 +84,15 @@ test: ## all tests that need only Go
 	@echo "$$($(GO) list ./... | wc -l) packages, a line for each as it ends; it took $$(cat bin/test.seconds 2>/dev/null || echo 'minutes, not measured here yet,') seconds last time"
 	@mkdir -p bin; begin=$$SECONDS; $(TESTS) --packages ./... && echo $$((SECONDS - begin)) >bin/test.seconds
 
+# make lint has vetted everything; tables of debuggers only take time to link.
+FAST := -vet=off -ldflags=-w
+
 test-race: ## the same under the race detector
-	@CGO_ENABLED=1 $(TESTS) --packages ./... -- -race -timeout 20m
+	@CGO_ENABLED=1 $(TESTS) --packages ./... -- -race $(FAST) -timeout 30m
 
 test-peers: ## the tests against real peers; as root it installs them (Debian packages)
 	test/peers/install.sh
-	@$(TESTS) --packages './test/peers/... ./examples/switchdriver-python' -- -count=1 -tags peers -timeout 20m
+	@$(TESTS) --packages './test/peers/... ./examples/switchdriver-python' -- -count=1 -tags peers $(FAST) -timeout 30m
 
 chaos: ## three controllers on three etcd, and one alone, one fault after the other; as root; writes the table into docs/operating.md
 	test/peers/install.sh

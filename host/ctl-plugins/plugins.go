@@ -16,6 +16,7 @@ import (
 	bierdriverietf "ctl.internal/plugins/bier-driver-ietf"
 	bierservice "ctl.internal/plugins/bier-service"
 	biertopomanager "ctl.internal/plugins/bier-topomanager"
+	"ctl.internal/plugins/lab"
 	"ctl.internal/plugins/openflow"
 	realmdirectory "ctl.internal/plugins/realm-directory"
 	realmidsvc "ctl.internal/plugins/realm-idsvc"
@@ -34,6 +35,7 @@ var plugins = map[string]func() sdk.Options{
 	"bier-driver-ietf":    bierdriverietf.Options,
 	"bier-service":        bierservice.Options,
 	"bier-topomanager":    biertopomanager.Options,
+	"lab":                 lab.Options,
 	"openflow":            openflow.Options,
 	"realm-directory":     realmdirectory.Options,
 	"realm-idsvc":         realmidsvc.Options,

@@ -58,7 +58,7 @@ var groups = []struct {
 	{"Begin", []string{"index", "tutorial-first-network", "tutorial-vendor-driver", "tutorial-bier", "from-opendaylight"}},
 	{"Operate", []string{"operating", "console", "monitoring", "packages", "cluster", "certificates"}},
 	{"Access", []string{"access-control", "realms"}},
-	{"Networks", []string{"switch-operations", "switch-discovery", "switch-vendor-xml", "switch-models", "openflow", "bier", "repoinfo", "restconf"}},
+	{"Networks", []string{"switch-operations", "switch-discovery", "switch-vendor-xml", "switch-models", "openflow", "labs", "bier", "repoinfo", "restconf"}},
 	{"Write plugins", []string{"plugin-author", "switch-driver", "bier-driver", "contract-changelog"}},
 	{"Reference", []string{"reference-commands", "reference-settings", "reference-features", "reference-yang", "reference-metrics", "reference-errors"}},
 	{"The project", []string{"changelog", "security"}},

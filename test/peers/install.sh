@@ -43,6 +43,8 @@ if [[ ! -e $policy ]]; then
 	trap 'rm -f "$policy"' EXIT
 fi
 apt-get update -qq || echo "peers: apt-get update failed; trying with what is known" >&2
-for p in "${missing[@]}"; do
-	apt-get install -y -qq --no-install-recommends "$p" >/dev/null || echo "peers: could not install $p" >&2
+# All at once is much faster; one by one where one of them cannot be had.
+install() { apt-get install -y -qq --no-install-recommends "$@" >/dev/null; }
+install "${missing[@]}" || for p in "${missing[@]}"; do
+	install "$p" || echo "peers: could not install $p" >&2
 done

@@ -3,10 +3,12 @@
 package compare
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
 	"ctl.internal/internal/ifname"
+	"ctl.internal/plugins/lab/intent"
 )
 
 // Found is the network as sources of topologies see it.
@@ -31,11 +33,12 @@ type Port struct {
 	Kbps     uint64 // 0 when not known
 }
 
-// Link leads from a port to a port, as one end says, or as both do where it is confirmed.
+// Link leads from a port to a port; a cable is two of them.
 type Link struct {
 	SourceNode, SourcePort string
 	DestNode, DestPort     string
-	Confirmed              bool
+	// OneSided is set where one end reports the link and the other one does not.
+	OneSided bool
 	// Inferred is set where no device reports the link.
 	Inferred bool
 	// SourceMembers and DestMembers are the ports of an aggregation.
@@ -114,12 +117,96 @@ func (f *Found) findNode(name, address string) *Node {
 	return nil
 }
 
-// nodeAt is the device at an address.
-func (f *Found) nodeAt(address string) *Node {
+// nodesAt are the devices at an address: several where each has a port of its own there.
+func (f *Found) nodesAt(address string) []*Node {
+	var out []*Node
 	for _, n := range f.Nodes {
 		if address != "" && n.Address == address {
+			out = append(out, n)
+		}
+	}
+	slices.SortFunc(out, func(a, b *Node) int { return strings.Compare(a.label(), b.label()) })
+	return out
+}
+
+// Device finds the node of a device of a lab; nil if there is none, or several could be it.
+func (f *Found) Device(d intent.Device) *Node {
+	return f.findNode(d.Name, d.Address)
+}
+
+// NodeByID finds a node by its id in its topology.
+func (f *Found) NodeByID(id string) *Node {
+	for _, n := range f.Nodes {
+		if n.ID == id {
 			return n
 		}
 	}
 	return nil
+}
+
+// HasPort reports whether a port is known by what somebody calls it.
+func (n *Node) HasPort(called string) bool {
+	_, ok := n.findPort(called)
+	return ok
+}
+
+// PortID is the id of a port by its name or number; what is not known stays as it is.
+func (n *Node) PortID(called string) string {
+	if p, ok := n.findPort(called); ok {
+		return p.ID
+	}
+	return called
+}
+
+// NamePort adds what is known of a port; a port that is not there yet is added, too.
+func (n *Node) NamePort(id, name string, up bool) {
+	for i := range n.Ports {
+		if n.Ports[i].ID == id {
+			n.Ports[i].Name = name
+			n.Ports[i].Up = up
+			return
+		}
+	}
+	n.Ports = append(n.Ports, Port{
+		ID:   id,
+		Name: name,
+		Up:   up,
+	})
+}
+
+// Describe is the network as a lab: what is there is what shall be. Inferred links are left out, and devices that
+// report nothing have no address.
+func Describe(f *Found, name string) *intent.Lab {
+	lab := &intent.Lab{Name: name}
+	labels := map[*Node]string{}
+	taken := map[string]bool{}
+	for _, key := range slices.Sorted(maps.Keys(f.Nodes)) {
+		n := f.Nodes[key]
+		label := strings.ReplaceAll(n.label(), ":", "-")
+		if taken[label] { // two devices of one name are told apart by their ids
+			label = strings.ReplaceAll(n.ID, ":", "-")
+		}
+		taken[label] = true
+		labels[n] = label
+		lab.Devices = append(lab.Devices, intent.Device{
+			Name:    label,
+			Address: n.Address,
+		})
+	}
+	for _, c := range collectCables(f) {
+		if c.inferred || c.a.id == "" || c.b.id == "" {
+			continue
+		}
+		lab.Links = append(lab.Links, intent.Link{
+			A: intent.End{
+				Device: labels[c.a.node],
+				Port:   c.a.node.portName(c.a.id),
+			},
+			B: intent.End{
+				Device: labels[c.b.node],
+				Port:   c.b.node.portName(c.b.id),
+			},
+		})
+	}
+	return lab
 }
