@@ -30,6 +30,7 @@ type Column struct {
 type Table struct {
 	Columns []Column `json:"columns"`
 	Rows    [][]any  `json:"rows"`
+	Title   string   `json:"title,omitempty"`
 	Empty   string   `json:"empty,omitempty"` // shown in place of a table without rows
 }
 
