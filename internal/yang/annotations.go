@@ -165,8 +165,9 @@ func setTimeout(a *Annotations, s string) string {
 }
 
 func setCommand(a *Annotations, s string) string {
-	if !isIdentifier(s) {
-		return "want the name of a command without blanks"
+	scope, name, scoped := strings.Cut(s, ":")
+	if !isIdentifier(scope) || scoped && !isIdentifier(name) {
+		return "want the name of a command, name or scope:name, without blanks"
 	}
 	a.Command = s
 	return ""
@@ -481,6 +482,15 @@ func Operations(texts map[string][]byte) (map[string]Annotations, error) {
 		}
 	}
 	return out, nil
+}
+
+// CommandName is the name of a command, scope:name, as ctl:command says it in a module: without a scope it has that of the
+// module's name.
+func CommandName(module, command string) string {
+	if strings.Contains(command, ":") {
+		return command
+	}
+	return module + ":" + command
 }
 
 // operation is the module:rpc that a statement at the top of a module is, or annotates; empty if it is of anything else.

@@ -47,6 +47,7 @@ func (c *Client) executeCommand(ctx context.Context, in *Invocation, pulls bool)
 		Arguments: in.Positional,
 		Format:    in.Format,
 		Width:     int32(in.Width),
+		Described: in.Described,
 		Caller:    caller.ToProto(caller.With(ctx, in.Caller)),
 	}})
 	if err != nil && !errors.Is(err, io.EOF) {

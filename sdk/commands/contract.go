@@ -92,6 +92,7 @@ type Invocation struct {
 	// Positional is the values of Args in the order they were typed; the console sets it.
 	Positional []string
 	Format     string // "text" or "json"
+	Described  bool   // with "json": a Table is written with its columns; the console sets it
 	Width      int    // columns of the terminal, 0 without a terminal
 	Caller     caller.Caller
 	Stdin      io.Reader // what a pipe or file feeds; io.EOF at once otherwise

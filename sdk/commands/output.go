@@ -65,6 +65,9 @@ func (in *Invocation) Emit(v any, text func() string) error {
 		enc := json.NewEncoder(in.Stdout)
 		enc.SetIndent("", "  ")
 		enc.SetEscapeHTML(false)
+		if t, ok := v.(Table); ok && in.Described {
+			v = map[string]any{"ctl-table": t.describe()}
+		}
 		return enc.Encode(v)
 	}
 	var out string
@@ -102,6 +105,28 @@ func (t Table) MarshalJSON() ([]byte, error) {
 	enc.SetEscapeHTML(false)
 	err := enc.Encode(out)
 	return b.Bytes(), err
+}
+
+// described is a table with its columns, as the console reads it.
+type described struct {
+	Columns []describedColumn `json:"columns"`
+	Rows    [][]any           `json:"rows"`
+	Empty   string            `json:"empty,omitempty"`
+}
+
+type describedColumn struct {
+	Title string `json:"title"`
+	Key   string `json:"key"`
+	Max   int    `json:"max,omitempty"`
+	Right bool   `json:"right,omitempty"`
+}
+
+func (t Table) describe() described {
+	d := described{Rows: append([][]any{}, t.Rows...), Empty: t.Empty}
+	for _, c := range t.Columns {
+		d.Columns = append(d.Columns, describedColumn(c))
+	}
+	return d
 }
 
 // formatText is the table for a terminal of so many columns, 0 = as wide as it gets.

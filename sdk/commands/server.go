@@ -66,6 +66,8 @@ func (s *server) Execute(stream execStream) error {
 		Args:    bindArguments(cmd, start.Arguments),
 		Format:  start.Format,
 		Width:   int(start.Width),
+
+		Described: start.Described,
 	}
 	in.Caller, _ = caller.From(ctx)
 	t := &remote{

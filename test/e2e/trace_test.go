@@ -53,11 +53,14 @@ func TestTraceOfARequest(t *testing.T) {
 func installFaulty(t *testing.T, c *controller) { install(t, c, "faulty") }
 
 // install installs a plugin that is in no catalogue.
-func install(t *testing.T, c *controller, plugin string) {
+func install(t *testing.T, c *controller, plugin string, facets ...string) {
 	t.Helper()
 	repo := filepath.Join(filepath.Dir(c.Home), plugin+".yaml")
 	text := strings.ReplaceAll("name: test\nfeatures:\n- name: PLUGIN\n  version: 1.0.0\n  description: for a test\n  depends: [ctl-restconf]\n"+
 		"  plugins: [{name: PLUGIN}]\n  facets: [{facet: rest, plugin: PLUGIN}]\n", "PLUGIN", plugin)
+	for _, facet := range facets {
+		text = strings.Replace(text, "facets: [", "facets: [{facet: "+facet+", plugin: "+plugin+"}, ", 1)
+	}
 	if err := os.WriteFile(repo, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}

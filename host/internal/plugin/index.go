@@ -3,6 +3,7 @@ package plugin
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -223,5 +224,54 @@ func listClaims(m *pluginv1.Manifest) map[string]bool {
 	for _, k := range m.Commands {
 		c["command "+k.Name] = true
 	}
+	for name := range declaredCommands(m) {
+		c["command "+name] = true
+	}
 	return c
+}
+
+// declaredCommands are the commands that RPCs of a manifest declare, each with these RPCs, module:rpc in order of their
+// names. Modules that cannot be read declare nothing; the schema refuses them.
+func declaredCommands(m *pluginv1.Manifest) map[string][]string {
+	texts := map[string][]byte{}
+	for _, y := range m.GetYangModules() {
+		if strings.Contains(y.Text, ":command") { // most have none: they need not be read here
+			texts[y.Name+".yang"] = []byte(y.Text)
+		}
+	}
+	annotated, err := yang.Operations(texts)
+	if err != nil {
+		return nil
+	}
+	out := map[string][]string{}
+	for _, rpc := range slices.Sorted(maps.Keys(annotated)) {
+		if a := annotated[rpc]; a.Command != "" {
+			module, _, _ := strings.Cut(rpc, ":")
+			name := yang.CommandName(module, a.Command)
+			out[name] = append(out[name], rpc)
+		}
+	}
+	return out
+}
+
+// checkDeclared refuses declared commands that the plugin has already, or that the controller has.
+func checkDeclared(plugin string, m *pluginv1.Manifest, ownsCommand func(string) bool) error {
+	var l fault.List
+	declared := declaredCommands(m)
+	for _, name := range slices.Sorted(maps.Keys(declared)) {
+		rpcs := declared[name]
+		at := "ctl:command of rpc " + rpcs[0]
+		switch {
+		case len(rpcs) > 1:
+			l = append(l, fault.At(fault.Exists, "ctl:command of rpc "+rpcs[1],
+				"plugin %s declares the command %s for the rpc %s, too: choose another name", plugin, name, rpcs[0]))
+		case slices.ContainsFunc(m.Commands, func(c *pluginv1.Command) bool { return c.Name == name }):
+			l = append(l, fault.At(fault.Exists, at,
+				"plugin %s has the command %s in its table of commands, too: take one of them out", plugin, name))
+		case ownsCommand != nil && ownsCommand(name):
+			l = append(l, fault.At(fault.Exists, at,
+				"the command %s belongs to the controller: the author of plugin %s must choose another name", name, plugin))
+		}
+	}
+	return l.Err()
 }

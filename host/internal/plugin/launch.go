@@ -265,6 +265,9 @@ func (s *supervisor) acceptManifest(m *pluginv1.Manifest) (api string, err error
 			}
 		}
 	}
+	if err := checkDeclared(s.name, m, s.m.options.OwnsCommand); err != nil {
+		return "", fmt.Errorf("the manifest of plugin %s is refused: %w", s.name, err)
+	}
 	if v := wire.Negotiate(m.ApiVersions); v != "" {
 		return v, s.m.checkConflicts(s.name, m)
 	}

@@ -54,6 +54,8 @@ type Options struct {
 	Disk      int64         // bytes of the files of each plugin, 0 = no limit
 	// Reserved are paths of the host: a plugin that claims one, or one above or below it, is refused.
 	Reserved []string
+	// OwnsCommand reports whether a command is the host's: a plugin that declares one of that name is refused; nil = none is.
+	OwnsCommand func(name string) bool
 	// Behind says why what the controller keeps of a plugin's data is not what the plugin has, "" when it is; nil = it always is.
 	Behind func(plugin string) string
 	// Refused gets what a plugin tried without a grant.

@@ -14,7 +14,7 @@ func (x *exchange) action(kind string) (tree.Path, *yang.RPC) {
 	}
 	now := x.installed()
 	p, r := tree.ParseAction(now.Schema, x.path, now.Aliases.Module)
-	if r == nil || !now.isServed(p[0].Node.Module) || !now.isServed(r.Module) {
+	if r == nil || !now.IsServed(p[0].Node.Module) || !now.IsServed(r.Module) {
 		return nil, nil
 	}
 	return p, r

@@ -67,7 +67,7 @@ func (x *exchange) parseTarget() (tree.Path, error) {
 		}
 	}
 	p, err := tree.Parse(set, x.path, module)
-	if err == nil && len(p) > 0 && !x.own && !now.isServed(p[0].Node.Module) {
+	if err == nil && len(p) > 0 && !x.own && !now.IsServed(p[0].Node.Module) {
 		err = fault.New(fault.Unknown, "there is no node %q", p[0].Node.QName())
 	}
 	return p, err

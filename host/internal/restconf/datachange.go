@@ -87,7 +87,7 @@ func (x *exchange) parseInstance(path string) (tree.Path, error) {
 		parse = tree.ParseInstance
 	}
 	p, err := parse(set, path)
-	if err == nil && (len(p) == 0 || !x.installed().isServed(p[0].Node.Module)) {
+	if err == nil && (len(p) == 0 || !x.installed().IsServed(p[0].Node.Module)) {
 		err = fault.New(fault.Invalid, "path: it must be the path of data that is served")
 	}
 	return p, err

@@ -27,7 +27,7 @@ func (x *exchange) listModules() ([]*yang.Module, error) {
 	var list []*yang.Module
 	seen := map[string]bool{}
 	for _, m := range now.Schema.Modules() {
-		if now.isServed(m.Name) || !m.Implemented {
+		if now.IsServed(m.Name) || !m.Implemented {
 			list = append(list, m)
 			seen[m.Name+"@"+m.Revision] = true
 		}

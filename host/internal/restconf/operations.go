@@ -38,7 +38,7 @@ func (x *exchange) listOperations() error {
 	}
 	for _, m := range now.Schema.Modules() {
 		for _, r := range m.RPCs {
-			if now.isServed(m.Name) {
+			if now.IsServed(m.Name) {
 				ops[m.Name+":"+r.Name] = []any{nil}
 			}
 		}
@@ -61,7 +61,7 @@ func (x *exchange) callOperation(name string) error {
 	if own, err := ownSchema(); err == nil && r == nil && own.RPC(module, rpc) != nil {
 		r, invoke = own.RPC(module, rpc), x.createSubscription
 	}
-	if r == nil || !now.isServed(module) {
+	if r == nil || !now.IsServed(module) {
 		return fault.New(fault.NotFound, "there is no operation %.100q%s", name, x.suggestRPC(name))
 	}
 	if err := x.checkMethod("POST, OPTIONS"); err != nil {
@@ -145,7 +145,7 @@ func (x *exchange) suggestRPC(name string) string {
 	var known []string
 	for _, m := range now.Schema.Modules() {
 		for _, r := range m.RPCs {
-			if now.isServed(m.Name) {
+			if now.IsServed(m.Name) {
 				known = append(known, m.Name+":"+r.Name)
 			}
 		}

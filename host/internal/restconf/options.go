@@ -39,8 +39,8 @@ type Installed struct {
 	Owned map[string]bool
 }
 
-// isServed reports whether a module may be seen over REST.
-func (i *Installed) isServed(module string) bool {
+// IsServed reports whether a module may be seen over REST.
+func (i *Installed) IsServed(module string) bool {
 	served, named := i.REST[module]
 	return served || !named
 }

@@ -67,6 +67,7 @@ func (s *Server) openConsole(ctx context.Context) error {
 				s.cliOn,
 			),
 			tables.FromHost("encryption", s.secrets.Commands, s.cliOn), tables.FromPlugins(s.plugins, s.cliOn),
+			s.declaredCommands,
 		},
 		Missing:      missing,
 		Log:          log,

@@ -375,6 +375,7 @@ func (s *Server) openPlugins(ctx context.Context) error {
 		Policy:       restarts,
 		Limits:       limits,
 		Reserved:     reservedPaths(),
+		OwnsCommand:  s.ownsCommand,
 		Isolation:    c.Isolation,
 		Refused:      s.noteRefusedGrant,
 		Crashed:      s.crashed,

@@ -27,6 +27,7 @@ func (s *Server) webOptions() web.Options {
 			m := s.catalog.Installed().Schema.Module(module)
 			return m != nil && s.features.Active().UI(m.Source, module)
 		},
+		Served: func(module string) bool { return s.catalog.Installed().IsServed(module) },
 		Streams: func() []openapi.Stream {
 			var out []openapi.Stream
 			for _, st := range s.catalog.Installed().Streams {

@@ -20,6 +20,8 @@ type Options struct {
 	Schema func() *yang.Set
 	// Shown reports whether a module is in the explorer (feature facet "ui").
 	Shown func(module string) bool
+	// Served reports whether the operations and data of a module are served over REST (feature facet "rest").
+	Served func(module string) bool
 	// Streams are the event streams that may be followed.
 	Streams func() []openapi.Stream
 	// Routes are what plugins serve outside of YANG, with their own documents; nil for none.
@@ -76,6 +78,11 @@ func New(o Options) http.Handler {
 			return
 		}
 		o.serveDocument(w, r, name, isYAML)
+	})
+	m.HandleFunc("GET /web/schema", func(w http.ResponseWriter, _ *http.Request) {
+		replyJSON(w, listPages(o.Schema(), func(module string) bool {
+			return o.Shown(module) && o.Served(module)
+		}, o.Streams()))
 	})
 	m.HandleFunc("GET /yangui/schema.json", func(w http.ResponseWriter, _ *http.Request) {
 		replyJSON(w, listModules(o.Schema(), o.Shown))

@@ -13,6 +13,7 @@ import { BierPage } from './pages/bier/index';
 import { DevicesPage } from './pages/devices/index';
 import { FindPage } from './pages/find/index';
 import { MapPage } from './pages/map/index';
+import { PluginsPage } from './pages/plugin/index';
 import { ReposPage } from './pages/repos/index';
 import { SystemPage } from './pages/system/index';
 import { VlansPage } from './pages/vlans/index';
@@ -51,6 +52,7 @@ const pages: Record<string, ComponentType> = {
       />
     )),
   ),
+  plugin: PluginsPage,
   yang: lazy(() => import('./pages/yang/yang').then(m => m.YangPage)),
 };
 
@@ -60,6 +62,7 @@ const menu: [string, string, string][] = [
   ['vlans', 'VLANs', 'v'],
   ['bier', 'BIER', 'b'],
   ['repos', 'Repos', 'r'],
+  ['plugin', 'Plugins', 'p'],
   ['system', 'System', 's'],
   ['access', 'Access', 'c'],
   ['api', 'API', 'a'],

@@ -34,7 +34,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv("PICTURES") != "" && os.Getenv("URL") != "" { // of a controller that runs: nothing is built
 		os.Exit(m.Run())
 	}
-	os.Exit(harness.Main(m, root, &bin, "./examples/login-listener"))
+	os.Exit(harness.Main(m, root, &bin, "./examples/login-listener", "./examples/racks"))
 }
 
 // patience bounds everything a page is waited for.

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"ctl.internal/host/internal/present"
 	"ctl.internal/internal/nearest"
 	"ctl.internal/sdk/commands"
 	"ctl.internal/sdk/fault"
@@ -17,6 +18,7 @@ type bound struct {
 	rest    []string // the arguments in the order they were typed
 	help    bool
 	format  string // empty when not given
+	asked   present.Asked
 }
 
 // The options that every command has.
@@ -34,9 +36,36 @@ var (
 	}
 )
 
+// tableOptions are those of every command that shows something.
+var tableOptions = []commands.Option{
+	{
+		Name: "columns",
+		Help: "columns of the table to show, in this order, separated by commas",
+	},
+	{
+		Name: "sort",
+		Help: "columns to sort the rows by, separated by commas; a minus before one: from high to low",
+	},
+	{
+		Name: "where",
+		Help: "only the rows for which a condition holds, as 'vlan >= 10 and (state = up or not name ~ trunk)'; * is any column",
+	},
+}
+
+// shows reports whether a command may show a table: it changes nothing, and is none of the shell's own, which take text.
+func shows(c commands.Command) bool {
+	scope, _ := splitCommandName(c.Name)
+	return c.Safe && scope != "" && scope != shellScope
+}
+
 func optionsOf(c commands.Command) []commands.Option {
 	out := slices.Clone(c.Options)
-	for _, g := range []commands.Option{formatOption, helpOption} {
+	general := []commands.Option{formatOption, helpOption}
+	if shows(c) {
+		general = slices.Concat(tableOptions, general)
+		general[len(tableOptions)].Values = present.Formats
+	}
+	for _, g := range general {
 		if slices.ContainsFunc(out, func(o commands.Option) bool {
 			return o.Name == g.Name
 		}) {
@@ -125,6 +154,7 @@ func (b *binder) bindWords() (bound, error) {
 		out.format = f
 		delete(b.given, "format")
 	}
+	out.asked = b.takeAsked(out.format)
 	if b.given["help"] == "true" && !definesOption(b.cmd, "help") {
 		out.help = true
 		return out, nil
@@ -148,6 +178,26 @@ func (b *binder) bindWords() (bound, error) {
 	}
 	out.rest = b.rest
 	return out, b.bindPositionals(out.args, out.rest)
+}
+
+// takeAsked takes what is asked of the table out of the options, but for those that are the command's own.
+func (b *binder) takeAsked(format string) present.Asked {
+	asked := present.Asked{Format: format}
+	if !shows(b.cmd) {
+		return asked
+	}
+	for name, field := range map[string]*string{
+		"columns": &asked.Columns,
+		"sort":    &asked.Sort,
+		"where":   &asked.Where,
+	} {
+		if definesOption(b.cmd, name) {
+			continue
+		}
+		*field = b.given[name]
+		delete(b.given, name)
+	}
+	return asked
 }
 
 func definesOption(c commands.Command, name string) bool {

@@ -51,6 +51,7 @@ func (s *Session) Complete(ctx context.Context, line string) Completion {
 		options:   optionsOf(cmd),
 		stopAtArg: stopsAtArg(cmd.Name),
 	}
+	s.withColumnCompletion(x, b.options, p.Stage)
 	out.Candidates = b.completeWords(ctx, words[1:], p.Word.Text)
 	return out
 }

@@ -3,6 +3,7 @@ package engine
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -59,6 +60,21 @@ func testTable() []commands.Command {
 				in.Printf("%d\n", i)
 			}
 			return ctx.Err()
+		}},
+		{Name: "test:rows", Summary: "a table", Safe: true, Run: func(_ context.Context, in *commands.Invocation) error {
+			t := &commands.Table{Columns: []commands.Column{{Title: "Name", Key: "name"}, {Title: "Size", Key: "size", Right: true}}}
+			t.Add("port 10", 7)
+			t.Add("port 9", 30)
+			return in.Emit(t, nil)
+		}},
+		{Name: "test:text", Summary: "text", Safe: true, Run: func(_ context.Context, in *commands.Invocation) error {
+			in.Printf("a text\n")
+			return nil
+		}},
+		{Name: "test:check", Summary: "a table and an error", Safe: true, Run: func(_ context.Context, in *commands.Invocation) error {
+			t := &commands.Table{Columns: []commands.Column{{Title: "Name", Key: "name"}}}
+			t.Add("bad")
+			return errors.Join(in.Emit(t, nil), fault.New(fault.Invalid, "something is bad"))
 		}},
 		{Name: "test:cat", Summary: "cat", Run: func(_ context.Context, in *commands.Invocation) error {
 			_, err := io.Copy(in.Stdout, in.Stdin)

@@ -174,6 +174,11 @@ func (s *Session) startPipeline(
 			}
 		} else {
 			cmd.Run = s.withFiles(cmd)
+			given.asked.Format = in.Format
+			if given.asked.Needed() {
+				cmd.Run = presented(cmd.Run, given.asked)
+				in.Format = "text" // of errors, too
+			}
 		}
 		jobs = append(jobs, job{cmd, in})
 	}

@@ -162,8 +162,12 @@ type ExecuteStart struct {
 	// "text" or "json".
 	Format string `protobuf:"bytes,4,opt,name=format,proto3" json:"format,omitempty"`
 	// Columns of the terminal, 0 without a terminal.
-	Width         int32   `protobuf:"varint,5,opt,name=width,proto3" json:"width,omitempty"`
-	Caller        *Caller `protobuf:"bytes,6,opt,name=caller,proto3" json:"caller,omitempty"`
+	Width  int32   `protobuf:"varint,5,opt,name=width,proto3" json:"width,omitempty"`
+	Caller *Caller `protobuf:"bytes,6,opt,name=caller,proto3" json:"caller,omitempty"`
+	// With the format "json": a table is written with its columns, {"ctl-table":{"columns":[{"title","key","max","right"}],
+	// "rows":[[…]],"empty":"…"}}, so that the controller sorts, selects and lays it out. A plugin that does not know this
+	// writes the array of objects, as without it.
+	Described     bool `protobuf:"varint,7,opt,name=described,proto3" json:"described,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -238,6 +242,13 @@ func (x *ExecuteStart) GetCaller() *Caller {
 		return x.Caller
 	}
 	return nil
+}
+
+func (x *ExecuteStart) GetDescribed() bool {
+	if x != nil {
+		return x.Described
+	}
+	return false
 }
 
 type ExecuteResponse struct {
@@ -559,14 +570,15 @@ const file_ctl_plugin_v1_commands_proto_rawDesc = "" +
 	"stdinError\"@\n" +
 	"\fPromptAnswer\x12\x12\n" +
 	"\x04text\x18\x01 \x01(\tR\x04text\x12\x1c\n" +
-	"\tcancelled\x18\x02 \x01(\bR\tcancelled\"\x9d\x02\n" +
+	"\tcancelled\x18\x02 \x01(\bR\tcancelled\"\xbb\x02\n" +
 	"\fExecuteStart\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12B\n" +
 	"\aoptions\x18\x02 \x03(\v2(.ctl.plugin.v1.ExecuteStart.OptionsEntryR\aoptions\x12\x1c\n" +
 	"\targuments\x18\x03 \x03(\tR\targuments\x12\x16\n" +
 	"\x06format\x18\x04 \x01(\tR\x06format\x12\x14\n" +
 	"\x05width\x18\x05 \x01(\x05R\x05width\x12-\n" +
-	"\x06caller\x18\x06 \x01(\v2\x15.ctl.plugin.v1.CallerR\x06caller\x1a:\n" +
+	"\x06caller\x18\x06 \x01(\v2\x15.ctl.plugin.v1.CallerR\x06caller\x12\x1c\n" +
+	"\tdescribed\x18\a \x01(\bR\tdescribed\x1a:\n" +
 	"\fOptionsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\xc4\x01\n" +

@@ -1,0 +1,107 @@
+package server
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+
+	"ctl.internal/host/internal/console/declared"
+	"ctl.internal/host/internal/present"
+	"ctl.internal/internal/yang"
+	"ctl.internal/sdk/caller"
+	"ctl.internal/sdk/commands"
+	"ctl.internal/sdk/fault"
+)
+
+// hostScopes are the scopes of the controller's own commands: no plugin declares one in them.
+var hostScopes = []string{
+	"aaa", "access", "audit", "cluster", "config", "encrypt", "feature", "keystore", "log", "plugin", "realm", "restconf",
+	"shell", "snapshot", "system",
+}
+
+// ownsCommand reports whether a command is one of the controller's own.
+func (s *Server) ownsCommand(name string) bool {
+	scope, _, _ := strings.Cut(name, ":")
+	return slices.Contains(hostScopes, scope)
+}
+
+// declaredCommands are the commands that RPCs of installed plugins declare in their YANG modules, as far as features switch
+// them on. It implements engine.Source.
+func (s *Server) declaredCommands() (out []commands.Command) {
+	h := declared.Host{Call: s.callDeclared, Values: s.leafValues}
+	for _, m := range s.catalog.Installed().Schema.Modules() {
+		for _, c := range declared.Commands(m, h) {
+			if s.cliOn(m.Source, c.Name) {
+				out = append(out, c)
+			}
+		}
+	}
+	return out
+}
+
+// callDeclared carries out an RPC for a user of the console, by the same rules as over HTTP. Its input is checked already.
+func (s *Server) callDeclared(ctx context.Context, r *yang.RPC, input []byte) ([]byte, error) {
+	who, ok := caller.From(ctx)
+	if !ok {
+		return nil, fault.New(fault.Denied, "nobody is known who calls %s:%s", r.Module, r.Name)
+	}
+	path := "/rests/operations/" + r.Module + ":" + r.Name
+	if err := s.aaa.Allows(ctx, who, http.MethodPost, path); err != nil {
+		return nil, err
+	}
+	if !r.Paged() {
+		output, err := s.invoker.Invoke(ctx, r.Module, r.Name, input)
+		if err != nil {
+			return nil, err
+		}
+		return r.AppendOutput(nil, output, yang.Canonical)
+	}
+	return s.callPages(ctx, r, input)
+}
+
+// callPages puts the pages of an output together, up to callBytes.
+func (s *Server) callPages(ctx context.Context, r *yang.RPC, input []byte) ([]byte, error) {
+	pages, err := r.NewPages(input, yang.Canonical, false)
+	if err != nil {
+		return nil, err
+	}
+	var all []byte
+	for more := true; more; {
+		in, err := pages.Input()
+		if err != nil {
+			return nil, err
+		}
+		output, err := s.invoker.Invoke(ctx, r.Module, r.Name, in)
+		if err != nil {
+			return nil, err
+		}
+		var text []byte
+		if text, more, err = pages.Page(output); err != nil {
+			return nil, err
+		}
+		if all = append(all, text...); len(all) > callBytes {
+			return nil, fault.New(fault.TooBig, "the output has more than %d bytes: give a limit", callBytes)
+		}
+	}
+	return all, nil
+}
+
+// leafValues are the values of a leaf of the data trees that a user of the console may read.
+func (s *Server) leafValues(ctx context.Context, leaf *yang.Node) []string {
+	top := leaf
+	for top.DataParent() != nil && top.DataParent().Kind != yang.Root {
+		top = top.DataParent()
+	}
+	who, _ := caller.From(ctx)
+	text, err := s.callTrees(ctx, who, http.MethodGet, "/rests/data/"+top.QName(), io.Reader(http.NoBody))
+	if err != nil {
+		return nil
+	}
+	document, err := present.Read(text)
+	if err != nil {
+		return nil
+	}
+	return present.Values(leaf, document)
+}
