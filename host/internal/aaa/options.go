@@ -48,6 +48,9 @@ type Options struct {
 	Blocked          password.Blocklist // forbidden passwords
 	PasswordMaxAge   time.Duration      // 0 = any
 	ChangeFirst      bool               // random first passwords must be changed
+	ChangeGiven      bool               // passwords that another than the user chose must be changed
+	Common           password.Blocklist // forbidden passwords, in lower case
+	PasswordHistory  int                // last passwords of a user that cannot be chosen again; 0 = all can
 	Sessions         idm.Sessions       // of browsers; 0 = 30 minutes unused, 12 hours at most
 	RoleDeniedStatus int                // 401 (default) or 403
 	Passwords        password.Params

@@ -55,6 +55,7 @@ func (v view) findPrincipal(id string) (*Principal, userRecord, error) {
 		Epoch:       r.Epoch,
 		PasswordSet: r.Changed,
 		First:       r.First,
+		Given:       r.Given,
 	}
 	own, err := v.enabledDomain(u.Domain, change{})
 	if err != nil {
@@ -177,6 +178,8 @@ func (s *Service) MustChange(p *Principal) string {
 		return ""
 	case s.o.ChangeFirst && p.First:
 		return "the password was made at random for the first login; " + HowToChange
+	case s.o.ChangeGiven && p.Given:
+		return "the password was chosen by an administrator, and must be changed at the first login; " + HowToChange
 	case s.o.MaxAge > 0 && !p.PasswordSet.IsZero() && s.o.Now().Sub(p.PasswordSet) > s.o.MaxAge:
 		return "the password has expired; " + HowToChange
 	}
@@ -185,7 +188,7 @@ func (s *Service) MustChange(p *Principal) string {
 
 // MayDemand reports whether MustChange can ever say something.
 func (s *Service) MayDemand() bool {
-	return s.o.ChangeFirst || s.o.MaxAge > 0
+	return s.o.ChangeFirst || s.o.ChangeGiven || s.o.MaxAge > 0
 }
 
 func (s *Service) now() time.Time {

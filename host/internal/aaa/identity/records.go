@@ -34,6 +34,8 @@ type userRecord struct {
 
 	Changed time.Time `json:"changed,omitzero"` // the password
 	First   bool      `json:"first,omitempty"`  // the password was made at random
+	Given   bool      `json:"given,omitempty"`  // another than the user chose the password
+	Past    [][]byte  `json:"past,omitempty"`   // earlier hashes, sealed, the latest first
 
 	Created time.Time `json:"created,omitzero"` // zero of users of earlier releases
 }

@@ -39,6 +39,9 @@ type Options struct {
 	Blocked     password.Blocklist // forbidden passwords
 	MaxAge      time.Duration      // of a password; 0 = any
 	ChangeFirst bool               // passwords made at random at the first start must be changed
+	ChangeGiven bool               // passwords that another than the user chose must be changed
+	Common      password.Blocklist // forbidden passwords, in lower case
+	History     int                // last passwords of a user that cannot be chosen again, with the present; 0 = all can
 	Now         func() time.Time   // nil = the real clock
 	Dependents  []Dependent
 	// Deleted returns the writes that go with a deleted user, besides Dependents; nil = none.

@@ -57,6 +57,7 @@ type Principal struct {
 
 	PasswordSet time.Time // zero = not known
 	First       bool      // the password was made at random at the first start
+	Given       bool      // another than the user chose the password
 }
 
 // ID is name@domain.
