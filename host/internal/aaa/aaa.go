@@ -25,6 +25,7 @@ import (
 	"ctl.internal/host/internal/aaa/broker"
 	"ctl.internal/host/internal/aaa/identity"
 	"ctl.internal/host/internal/aaa/idm"
+	"ctl.internal/host/internal/aaa/labrole"
 	"ctl.internal/host/internal/aaa/password"
 	"ctl.internal/host/internal/aaa/policy"
 	"ctl.internal/host/internal/aaa/rules"
@@ -50,6 +51,7 @@ type AAA struct {
 	policies *policy.Engine
 	compiled compiled
 	broker   *broker.Engine
+	roles    labrole.Engine
 	tokens   *token.Service
 	handler  http.Handler
 	recorder *accounting.Recorder

@@ -181,6 +181,7 @@ func (a *AAA) RealmCommands() []commands.Command {
 		a.keyCommands(),
 		a.throttleCommands(),
 		a.blockCommands(),
+		a.roleCommands(),
 	), []commands.Command{
 		{
 			Name:    "access:explain",
@@ -303,6 +304,9 @@ func (x *Explanation) String() string {
 	)
 	if x.Login != "" {
 		text += "  cannot log in: " + x.Login + "\n"
+	}
+	if x.Role != "" {
+		text += "  " + x.Role + "\n"
 	}
 	for _, v := range x.Addresses {
 		rule, mark := "no line matches: a login is needed", " "

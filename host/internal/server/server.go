@@ -304,6 +304,8 @@ func (s *Server) openAAA(ctx context.Context) error {
 		RealmKinds: c.RealmKinds,
 		Names:      s.otherNames,
 		MadeOf:     s.madeOf,
+		Canonical:  s.canonicalPath,
+		StoreRole:  s.storeRole,
 		Routes:     s.otherRoutes,
 		KeysDir:    s.home.Etc("authorized_keys"),
 		LockedOut:  s.lockedOut,
