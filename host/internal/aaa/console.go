@@ -168,10 +168,11 @@ func (a *AAA) Commands() []commands.Command {
 
 // OwnCommands are those of users who may do nothing else at the console: about their own account.
 func (a *AAA) OwnCommands() []commands.Command {
-	return shell.OwnCommands(func(ctx context.Context, user, current, fresh, address string) error {
+	own := shell.OwnCommands(func(ctx context.Context, user, current, fresh, address string) error {
 		from, _ := netip.ParseAddrPort(address)
 		return a.ownPassword(ctx, user, current, fresh, from)
 	})
+	return append(own, a.askCommand())
 }
 
 // RealmCommands are realm:list, realm:test and access:*.
@@ -182,6 +183,7 @@ func (a *AAA) RealmCommands() []commands.Command {
 		a.throttleCommands(),
 		a.blockCommands(),
 		a.roleCommands(),
+		a.requestCommands(),
 	), []commands.Command{
 		{
 			Name:    "access:explain",

@@ -28,13 +28,13 @@ const (
 func (s *Service) Principal(_ context.Context, id string) (*Principal, error) {
 	now := s.generation.Load()
 	c, ok := s.principals.Get(id)
-	if ok && c.generation == now {
+	if ok && c.generation == now && (c.p.Until.IsZero() || s.o.Now().Before(c.p.Until)) {
 		return c.p, nil
 	}
 	var p *Principal
 	// What this node knows is as new as its generation, and is there without the cluster.
 	_, err := s.o.Store.Local(func(sn datastore.Snapshot) (err error) {
-		p, _, err = view{sn}.findPrincipal(id)
+		p, _, err = s.viewOf(sn).findPrincipal(id)
 		return err
 	})
 	if err != nil {
@@ -71,6 +71,9 @@ func (v view) findPrincipal(id string) (*Principal, userRecord, error) {
 		if g.domain == SDN {
 			p.Roles = append(p.Roles, g.role)
 		}
+	}
+	if err == nil {
+		err = v.addLent(p)
 	}
 	slices.Sort(p.Roles)
 	return p, r, err

@@ -20,6 +20,8 @@ import (
 //	granted/RDOMAIN/RNAME/UDOMAIN/UNAME/DOMAIN       the same by role
 //	within/DOMAIN/UDOMAIN/UNAME/RDOMAIN/RNAME        the same by domain
 //	key/DOMAIN/NAME/FINGERPRINT                      keyRecord
+//	request/ID                                       Request
+//	lent/DOMAIN/NAME/ROLE                            lentRecord
 //	guard                                            rewritten by every transaction
 const (
 	namespace = "aaa-identity"
@@ -117,7 +119,10 @@ func removeRecord(key string) datastore.Op {
 }
 
 // view reads records of one snapshot.
-type view struct{ sn datastore.Snapshot }
+type view struct {
+	sn  datastore.Snapshot
+	now time.Time
+}
 
 func getRecord[T any](v view, key string) (T, error) {
 	e, err := v.sn.Get(namespace, key)

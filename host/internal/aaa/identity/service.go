@@ -105,7 +105,7 @@ func (s *Service) updateRecords(
 		var ops []datastore.Op
 		var guard datastore.Revision
 		err := s.o.Store.View(ctx, func(sn datastore.Snapshot) (err error) {
-			v := view{sn}
+			v := s.viewOf(sn)
 			if guard, err = v.recordRevision(guardKey); err == nil {
 				ops, err = change(v)
 			}
@@ -141,6 +141,10 @@ func (s *Service) updateRecords(
 // readSnapshot runs f on a consistent snapshot.
 func (s *Service) readSnapshot(ctx context.Context, f func(v view) error) error {
 	return datastore.Read(ctx, s.o.Store, func(sn datastore.Snapshot) error {
-		return f(view{sn})
+		return f(s.viewOf(sn))
 	})
+}
+
+func (s *Service) viewOf(sn datastore.Snapshot) view {
+	return view{sn, s.o.Now()}
 }

@@ -249,6 +249,7 @@ func (s *Service) removeUser(v view, domain, name string) ([]datastore.Op, error
 	return append(
 		ops,
 		datastore.DeletePrefix(namespace, keyPrefix(domain, name)),
+		datastore.DeletePrefix(namespace, lentPrefix(domain, name)),
 		removeRecord(userKey(domain, name)),
 	), err
 }
