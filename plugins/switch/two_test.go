@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"ctl.internal/internal/lab/network"
+	"ctl.internal/sdk/caller"
 	"ctl.internal/sdk/plugintest"
 	"ctl.internal/sdk/topology"
 )
@@ -92,5 +93,37 @@ func TestTwoProcesses(t *testing.T) {
 	}
 	if out := b.shell(t, "switch:changes", nil, nil); !strings.Contains(out, "No change was interrupted") {
 		t.Errorf("changes:\n%s", out)
+	}
+}
+
+// The history names who asked for the discovery that found a change, also when another process carried it out.
+func TestHistoryNamesWhoAsked(t *testing.T) {
+	n, err := network.Start(network.Options{Topology: "chain:2", Ports: 8, Hosts: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(n.Close)
+	h := plugintest.NewHost(t)
+	settings := plugintest.WithConfig(listening(map[string]any{"discovery": map[string]any{"interval": "0s"}}))
+	a := &lab{Network: n, Plugin: plugintest.Start(t, Options(), plugintest.WithHost(h), settings)}
+	list := t.TempDir() + "/list.csv"
+	if err := n.WriteCSV(list); err != nil {
+		t.Fatal(err)
+	}
+	a.shell(t, "switch:ReadDB", []string{list}, nil)
+	edgeCount(t, a.Plugin, 2)
+	b := &lab{Network: n, Plugin: plugintest.Start(t, Options(), plugintest.WithHost(h), settings)}
+	edgeCount(t, b.Plugin, 2)
+	for i, at := range []*lab{a, b} {
+		who := caller.Caller{User: []string{"ann", "bob"}[i], Domain: "sdn", Roles: []string{"admin"}}
+		if err := n.SetLink("sw1", "sw2", i != 0); err != nil {
+			t.Fatal(err)
+		}
+		if err := at.Call(caller.With(deadline(t), who), "topology:rediscover", nil, nil); err != nil {
+			t.Fatal(err)
+		}
+		if out := b.shell(t, "switch:history", nil, nil); !strings.Contains(out, who.ID()) {
+			t.Errorf("the history does not name %s:\n%s", who.ID(), out)
+		}
 	}
 }

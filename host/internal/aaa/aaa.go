@@ -25,6 +25,7 @@ import (
 	"ctl.internal/host/internal/aaa/broker"
 	"ctl.internal/host/internal/aaa/identity"
 	"ctl.internal/host/internal/aaa/idm"
+	"ctl.internal/host/internal/aaa/labrole"
 	"ctl.internal/host/internal/aaa/password"
 	"ctl.internal/host/internal/aaa/policy"
 	"ctl.internal/host/internal/aaa/rules"
@@ -50,6 +51,7 @@ type AAA struct {
 	policies *policy.Engine
 	compiled compiled
 	broker   *broker.Engine
+	roles    labrole.Engine
 	tokens   *token.Service
 	handler  http.Handler
 	recorder *accounting.Recorder
@@ -100,6 +102,9 @@ func New(ctx context.Context, o Options) (*AAA, error) {
 		Blocked:     o.Blocked,
 		MaxAge:      o.PasswordMaxAge,
 		ChangeFirst: o.ChangeFirst,
+		ChangeGiven: o.ChangeGiven,
+		Common:      o.Common,
+		History:     o.PasswordHistory,
 		Now:         o.Now,
 		Audit:       a.recorder.Change,
 		Dependents:  []identity.Dependent{a.tokens.Dependents},

@@ -14,6 +14,7 @@ import (
 	"ctl.internal/host/internal/aaa/identity"
 	"ctl.internal/host/internal/aaa/shell"
 	"ctl.internal/host/internal/aaa/throttle"
+	"ctl.internal/host/internal/aaa/token"
 	"ctl.internal/sdk/caller"
 	"ctl.internal/sdk/commands"
 	"ctl.internal/sdk/fault"
@@ -21,37 +22,45 @@ import (
 
 // Console is the way in of the console over SSH: the same users, realms and
 // throttling as over HTTP.
-type Console struct {
-	a *AAA
-
-	mu      sync.Mutex
-	outside map[string]outsider // users of outside realms, who cannot be looked up
-}
-
-type outsider struct {
-	caller.Caller
-	realm string
-	until time.Time
-}
-
-// How long the word of an outside realm counts without asking again, and for how
-// many users it is remembered.
-const (
-	outsideFor  = 8 * time.Hour
-	maxOutsider = 1000
-)
+type Console struct{ a *AAA }
 
 // Console returns the console's way in.
 func (a *AAA) Console() *Console {
-	return &Console{a: a, outside: map[string]outsider{}}
+	return &Console{a: a}
 }
 
-// Password verifies a user's password. The fault is Denied for wrong credentials
-// and Unavailable when too many were wrong.
+// Password verifies a user's password, and returns besides what looks the user up as of now. The fault is Denied for
+// wrong credentials and Unavailable when too many were wrong.
 func (c *Console) Password(
 	ctx context.Context,
 	user, password, address string,
-) (caller.Caller, error) {
+) (caller.Caller, func(context.Context) (caller.Caller, error), error) {
+	l, err := c.verifyPassword(ctx, user, password, address)
+	if err != nil {
+		return caller.Caller{}, nil, err
+	}
+	who := caller.Caller{
+		User:    l.User,
+		Domain:  l.Domain,
+		Roles:   l.Roles,
+		Address: address,
+	}
+	if !l.Local {
+		return who, c.lookUpOutside(l, who), nil
+	}
+	if c.a.identity.MustChange(l.Principal) != "" {
+		who.Roles = nil // to change the password, and nothing else
+	}
+	return who, func(ctx context.Context) (caller.Caller, error) {
+		return c.lookUpLocal(ctx, l.User)
+	}, nil
+}
+
+// verifyPassword is the login by a password.
+func (c *Console) verifyPassword(
+	ctx context.Context,
+	user, password, address string,
+) (*authn.Login, error) {
 	from, _ := netip.ParseAddrPort(address) // the console on the machine itself has none
 	l, err := c.a.authn.Login(ctx, authn.Credentials{
 		User:     user,
@@ -62,69 +71,75 @@ func (c *Console) Password(
 	var silent *authn.UnavailableError
 	switch {
 	case errors.As(err, &slow):
-		return caller.Caller{}, fault.Wrap(fault.Unavailable, err, "%s", slow.Error())
+		return nil, fault.Wrap(fault.Unavailable, err, "%s", slow.Error())
 	case errors.As(err, &silent):
-		return caller.Caller{}, fault.Wrap(
+		return nil, fault.Wrap(
 			fault.Unavailable,
 			err,
 			"the login cannot be verified now: %s",
 			silent.Error(),
 		)
 	case errors.Is(err, authn.ErrRefused):
-		return caller.Caller{}, fault.Wrap(fault.Denied, err, "user name or password is wrong")
+		return nil, fault.Wrap(fault.Denied, err, "user name or password is wrong")
 	case err != nil:
-		return caller.Caller{}, err
+		return nil, err
 	case l.Local && l.Domain != identity.SDN:
-		return caller.Caller{}, fault.New(
+		return nil, fault.New(
 			fault.Denied,
 			"the console is open to users of domain %s only",
 			identity.SDN,
 		)
 	}
-	who := caller.Caller{
-		User:    l.User,
-		Domain:  l.Domain,
-		Roles:   l.Roles,
-		Address: address,
-	}
-	if c.a.identity.MustChange(l.Principal) != "" {
-		who.Roles = nil // to change the password, and nothing else
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	delete(c.outside, who.User) // the last login decides which realm's user it is
-	if !l.Local {
-		if len(c.outside) >= maxOutsider {
-			clear(c.outside)
-		}
-		c.outside[who.User] = outsider{who, l.Realm, c.a.o.Now().Add(outsideFor)}
-	}
-	return who, nil
+	return l, nil
 }
 
-// Current returns a user as of now; the fault is Denied when the user may not log
-// in any more.
-func (c *Console) Current(ctx context.Context, user string) (caller.Caller, error) {
-	c.mu.Lock()
-	o, ok := c.outside[user]
-	c.mu.Unlock()
-	if ok && c.a.o.Now().Before(o.until) {
-		if c.a.blocked.has(o.realm, c.a.authn.Account(o.User, o.Domain)) {
-			return caller.Caller{}, fault.New(
-				fault.Denied,
-				"the user is no longer allowed to log in",
-			)
-		}
-		return o.Caller, nil
-	}
+// errOver is the end of a session whose user may not log in any more.
+var errOver = fault.New(fault.Denied, "the user is no longer allowed to log in")
+
+// lookUpLocal returns a user of this controller as of now.
+func (c *Console) lookUpLocal(ctx context.Context, user string) (caller.Caller, error) {
 	p, err := c.a.identity.Principal(ctx, user+"@"+identity.SDN)
 	if err != nil {
 		return caller.Caller{}, err
 	}
 	if !p.MayLogIn() {
-		return caller.Caller{}, fault.New(fault.Denied, "the user is no longer allowed to log in")
+		return caller.Caller{}, errOver
 	}
 	return c.callerOfPrincipal(p), nil
+}
+
+// lookUpOutside returns what looks a user of another realm up as of now. Where the realm cannot look users up, or does not
+// answer, the roles of the login, or those that were found last, hold for token.HeldFor.
+func (c *Console) lookUpOutside(
+	l *authn.Login,
+	who caller.Caller,
+) func(context.Context) (caller.Caller, error) {
+	var mu sync.Mutex // sessions of one connection ask at the same time
+	until := c.a.o.Now().Add(token.HeldFor)
+	return func(ctx context.Context) (caller.Caller, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		found, err := c.a.authn.Find(ctx, *l.Outside)
+		var lost *authn.NotFindableError
+		var silent *authn.UnavailableError
+		now := c.a.o.Now()
+		switch {
+		case err == nil && len(found.Roles) == 0, errors.Is(err, authn.ErrRefused):
+			return caller.Caller{}, errOver
+		case err == nil:
+			who.Roles, until = found.Roles, now.Add(token.HeldFor)
+		case !errors.As(err, &lost) && !errors.As(err, &silent):
+			return caller.Caller{}, err
+		case !now.Before(until):
+			return caller.Caller{}, fault.New(
+				fault.Denied,
+				"the realm %s has not confirmed the user for %s: log in again",
+				l.Realm,
+				token.HeldFor,
+			)
+		}
+		return who, nil
+	}
 }
 
 // callerOfPrincipal is a user of this controller as the console knows it.
@@ -144,16 +159,20 @@ func (c *Console) callerOfPrincipal(p *identity.Principal) caller.Caller {
 func (a *AAA) Commands() []commands.Command {
 	return shell.Commands(shell.Options{
 		Identity: a.identity,
-		Login:    a.Console().Password,
+		Login: func(ctx context.Context, user, password, address string) (caller.Caller, error) {
+			who, _, err := a.Console().Password(ctx, user, password, address)
+			return who, err
+		},
 	})
 }
 
 // OwnCommands are those of users who may do nothing else at the console: about their own account.
 func (a *AAA) OwnCommands() []commands.Command {
-	return shell.OwnCommands(func(ctx context.Context, user, current, fresh, address string) error {
+	own := shell.OwnCommands(func(ctx context.Context, user, current, fresh, address string) error {
 		from, _ := netip.ParseAddrPort(address)
 		return a.ownPassword(ctx, user, current, fresh, from)
 	})
+	return append(own, a.askCommand())
 }
 
 // RealmCommands are realm:list, realm:test and access:*.
@@ -163,6 +182,8 @@ func (a *AAA) RealmCommands() []commands.Command {
 		a.keyCommands(),
 		a.throttleCommands(),
 		a.blockCommands(),
+		a.roleCommands(),
+		a.requestCommands(),
 	), []commands.Command{
 		{
 			Name:    "access:explain",
@@ -285,6 +306,9 @@ func (x *Explanation) String() string {
 	)
 	if x.Login != "" {
 		text += "  cannot log in: " + x.Login + "\n"
+	}
+	if x.Role != "" {
+		text += "  " + x.Role + "\n"
 	}
 	for _, v := range x.Addresses {
 		rule, mark := "no line matches: a login is needed", " "

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"ctl.internal/host/internal/aaa/broker"
+	"ctl.internal/host/internal/aaa/labrole"
 	"ctl.internal/host/internal/aaa/policy"
 	"ctl.internal/host/internal/aaa/reqpath"
 	"ctl.internal/sdk/caller"
@@ -17,6 +18,7 @@ import (
 const (
 	PolicyNode = "aaa:http-authorization"
 	BrokerNode = "authorization-schema:simple-authorization"
+	RolesNode  = "aaa-roles:roles"
 )
 
 // compiled are the policies that were read last: what is checked before a commit is the
@@ -45,7 +47,11 @@ func (c *compiled) compilePolicies(content json.RawMessage) (*policy.Index, erro
 // RFC 7951 JSON, empty when it would be gone. It refuses policies that are invalid
 // (fault.Invalid) or that would lock every administrator out (fault.InUse, 409).
 func (a *AAA) Check(ctx context.Context, node string, after json.RawMessage) error {
-	if node != PolicyNode && node != BrokerNode {
+	switch node {
+	case PolicyNode, BrokerNode:
+	case RolesNode:
+		return a.checkRoles(ctx, after)
+	default:
 		return nil
 	}
 	admins, err := a.identity.Admins(ctx)
@@ -78,7 +84,7 @@ func (a *AAA) ruledByPolicies(path string) []reqpath.Path {
 	})
 }
 
-// Apply puts the committed content of one of the two nodes into force; others are
+// Apply puts the committed content of one of these nodes into force; others are
 // ignored. It must run before the change is answered (see policy.Follow), and at
 // start. When the content cannot be understood, all that it would decide is denied.
 func (a *AAA) Apply(ctx context.Context, node string, content json.RawMessage) error {
@@ -88,6 +94,11 @@ func (a *AAA) Apply(ctx context.Context, node string, content json.RawMessage) e
 		var rules broker.Rules
 		if rules, err = broker.Compile(content); err == nil {
 			a.broker.Use(rules)
+		}
+	case RolesNode:
+		var s *labrole.Set
+		if s, err = labrole.Compile(content); err == nil {
+			a.roles.Use(s)
 		}
 	case PolicyNode:
 		var x *policy.Index
@@ -101,7 +112,11 @@ func (a *AAA) Apply(ctx context.Context, node string, content json.RawMessage) e
 		a.Unreadable(node)
 	}
 	if c, ok := caller.From(ctx); ok && c.User != "" {
-		a.recorder.Change(ctx, "change policies", node)
+		what := "change policies"
+		if node == RolesNode {
+			what = "change roles"
+		}
+		a.recorder.Change(ctx, what, node)
 	}
 	if err != nil {
 		a.log.ErrorContext(
@@ -123,5 +138,7 @@ func (a *AAA) Unreadable(node string) {
 		a.broker.Deny()
 	case PolicyNode:
 		a.policies.Fail()
+	case RolesNode:
+		a.roles.Fail()
 	}
 }

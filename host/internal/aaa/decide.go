@@ -42,9 +42,18 @@ func asRead(r *http.Request) *http.Request {
 	return &read
 }
 
-// decideTarget asks the rules and the policies about a request, under every address of its target at once; all must
-// allow it, so that no address is a way around the rules for another. Then it asks the broker.
+// decideTarget asks the rules, the policies and the broker about a request and, if these permit it, the roles that confine.
 func (a *AAA) decideTarget(e *env, q *rules.Request) rules.Verdict {
+	v := a.decideAddresses(e, q)
+	if v == rules.Pass && !a.permittedByRoles(q) {
+		return rules.Denied
+	}
+	return v
+}
+
+// decideAddresses asks the rules and the policies about a request, under every address of its target at once; all must
+// allow it, so that no address is a way around the rules for another. Then it asks the broker.
+func (a *AAA) decideAddresses(e *env, q *rules.Request) rules.Verdict {
 	others := a.otherAddresses(q.Path, q.HTTP.URL.RawQuery)
 	v := a.rules.Decide(e, q, others...)
 	if v != rules.Pass || a.broker.Allows(q.HTTP.Method, q.Path, q.Caller.Roles) {

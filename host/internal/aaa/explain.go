@@ -28,6 +28,8 @@ type Explanation struct {
 	Allowed bool     `json:"allowed"`
 	Verdict string   `json:"verdict"`
 	Reason  string   `json:"reason"`
+	// Role is the line of a role that permits the request, or why none does; empty of a user whom no role confines.
+	Role string `json:"role,omitempty"`
 	// Addresses are all of the thing that the path names; each must allow the request.
 	Addresses []AddressVerdict `json:"addresses"`
 }
@@ -96,6 +98,7 @@ func (a *AAA) Explain(ctx context.Context, user, method, path string) (*Explanat
 		}
 	}
 	q.Path = p
+	a.explainRoles(x, &q)
 	if x.Verdict == rules.Pass.String() &&
 		a.decideRequest(&env{
 			aaa: a,

@@ -14,8 +14,8 @@ const adminRole = "admin"
 
 // Opens reports whether the caller in ctx may use what a module denies by default (nacm:default-deny-all and -write of RFC
 // 8341): a user with the role admin may, others where the line of the rules, or the policy, that permits the request names
-// the module or the node; a pattern such as /** names nothing. A call of the controller itself has no caller.
-func (a *AAA) Opens(ctx context.Context, _, path, module, name string) bool {
+// the module or the node, or a line of a role does; a pattern such as /** names nothing. A call of the controller itself has no caller.
+func (a *AAA) Opens(ctx context.Context, method, path, module, name string) bool {
 	who, known := caller.From(ctx)
 	if !known || slices.Contains(who.Roles, adminRole) {
 		return true
@@ -23,6 +23,9 @@ func (a *AAA) Opens(ctx context.Context, _, path, module, name string) bool {
 	p, err := reqpath.ParseString(path)
 	if err != nil {
 		return false
+	}
+	if a.namedByRole(who.Roles, method, p, nil, module, name) {
+		return true
 	}
 	for _, one := range append(a.otherAddresses(p, ""), p) {
 		rule := a.rules.Match(one.Segments())

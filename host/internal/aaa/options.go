@@ -3,6 +3,7 @@ package aaa
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"log/slog"
 	"net/http"
 	"time"
@@ -48,6 +49,9 @@ type Options struct {
 	Blocked          password.Blocklist // forbidden passwords
 	PasswordMaxAge   time.Duration      // 0 = any
 	ChangeFirst      bool               // random first passwords must be changed
+	ChangeGiven      bool               // passwords that another than the user chose must be changed
+	Common           password.Blocklist // forbidden passwords, in lower case
+	PasswordHistory  int                // last passwords of a user that cannot be chosen again; 0 = all can
 	Sessions         idm.Sessions       // of browsers; 0 = 30 minutes unused, 12 hours at most
 	RoleDeniedStatus int                // 401 (default) or 403
 	Passwords        password.Params
@@ -78,6 +82,11 @@ type Options struct {
 	// the right to read these, too. Entry says that they are the entries that it names, else they are whole trees. Nil = data is
 	// made of nothing else. It must be as cheap as Names.
 	MadeOf func(below []reqpath.Segment) (paths []reqpath.Path, entry bool)
+	// Canonical returns the one address of what a path addresses, which the roles that confine are written for, and whether it is
+	// an operation that changes nothing; nil = the path itself. It is called for users who are confined.
+	Canonical func(p reqpath.Path) (canonical reqpath.Path, readOnly bool)
+	// StoreRole writes an entry of RolesNode, or removes it when role is nil; nil = there are no roles to install.
+	StoreRole func(ctx context.Context, name string, role json.RawMessage) error
 	// Page writes the answer to a person whose browser was refused a page; nil = the JSON that programs get.
 	Page func(w http.ResponseWriter, r *http.Request, status int, reason string)
 

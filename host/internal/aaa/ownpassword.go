@@ -41,6 +41,9 @@ func (a *AAA) ownPassword(
 	case current == fresh:
 		return fault.At(fault.Invalid, "password", "this is the current password; choose another")
 	}
-	_, err = a.identity.UpdateUser(ctx, l.User+"@"+l.Domain, identity.UserChange{Password: &fresh})
+	_, err = a.identity.UpdateUser(ctx, l.User+"@"+l.Domain, identity.UserChange{
+		Password: &fresh,
+		Own:      true,
+	})
 	return err
 }

@@ -78,7 +78,7 @@ func TestExpiredAndFirstPasswordsMustBeChanged(t *testing.T) {
 	now = now.Add(91 * 24 * time.Hour)
 	l.want(403, "GET", "/x", adm, "")
 	l.want(403, "GET", "/x", "user:good-enough", "")
-	who, err := l.Console().Password(ctx, "admin", "admin", "192.0.2.1:1")
+	who, _, err := l.Console().Password(ctx, "admin", "admin", "192.0.2.1:1")
 	if err != nil || len(who.Roles) != 0 {
 		t.Errorf("at the console: %+v, %v, want one who may change the password only", who, err)
 	}

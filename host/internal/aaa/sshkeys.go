@@ -44,9 +44,6 @@ func (c *Console) Key(
 	if err != nil {
 		return caller.Caller{}, err
 	}
-	c.mu.Lock()
-	delete(c.outside, user) // the last login decides which realm's user it is
-	c.mu.Unlock()
 	return c.callerOfPrincipal(p), nil
 }
 

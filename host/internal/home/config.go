@@ -99,7 +99,10 @@ type AAA struct {
 	PasswordMinimum  int           `json:"passwordMinimum"`
 	PasswordBlocked  string        `json:"passwordBlocked"` // file, relative to the home
 	PasswordMaxAge   time.Duration `json:"passwordMaxAge"`  // 0 = any
+	PasswordCommon   bool          `json:"passwordCommon"`  // refuses the 10,000 most common
+	PasswordHistory  int           `json:"passwordHistory"` // 0 = none
 	ChangeFirst      bool          `json:"changeFirstPasswords"`
+	ChangeGiven      bool          `json:"changeGivenPasswords"`
 	Session          Session       `json:"session"`
 	Throttle         Throttle      `json:"throttle"`
 	Argon2           Argon2        `json:"argon2"`

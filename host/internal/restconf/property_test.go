@@ -29,6 +29,8 @@ func TestWhatIsStoredIsWhatIsRead(t *testing.T) {
 			method := []string{"PUT", "PATCH", "PATCH", "PATCH"}[round%4]
 			if a := f.do(method, at, body, "Content-Type: application/yang-data+json"); a.code == 400 || a.code == 404 || a.code == 409 {
 				continue // something mandatory is missing, or nothing is there to patch
+			} else if a.code == 412 && strings.Contains(a.body, "data-not-unique") {
+				continue // two values of a unique are equal by chance
 			} else if a.code >= 300 {
 				t.Fatalf("%s %s %s: %d %s", method, at, body, a.code, a.body)
 			}

@@ -29,6 +29,9 @@ type invoker struct {
 
 // Invoke implements restconf.Invoker. The input is valid already.
 func (i invoker) Invoke(ctx context.Context, module, rpc string, input []byte) ([]byte, error) {
+	if err := i.s.permitsInput(ctx, module, rpc, input); err != nil {
+		return nil, err
+	}
 	if h, ok := i.host[module+":"+rpc]; ok {
 		out, err := h.Invoke(ctx, &operations.Request{
 			Module: module,

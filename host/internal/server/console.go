@@ -121,7 +121,7 @@ func (s *Server) consoleAudit() func(context.Context, engine.Audited) {
 	return func(ctx context.Context, a engine.Audited) {
 		rec := a.Record()
 		_ = log.Handle(ctx, rec) // an error of the log itself cannot be reported
-		if a.Reads && a.Code == 0 && !givesSecrets(a.Line) {
+		if a.Code == 0 && (a.Helps || a.Reads && !givesSecrets(a.Line)) {
 			return
 		}
 		one := logs.RecordOf(rec)

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"ctl.internal/host/internal/restconf"
 	"ctl.internal/host/internal/restconf/tree"
@@ -19,7 +20,8 @@ type disclosure struct {
 	origins *origins
 	from    []*original
 	may     func(address string) (may, all bool)
-	whole   bool // what names an entry of which not all may be read is kept back, too
+	whole   bool                     // what names an entry of which not all may be read is kept back, too
+	own     func() ([]string, error) // topologies that the plugin of the module observes, which it need not name
 }
 
 // disclosureTo is what is kept from the caller of ctx in what a module says; nil = nothing.
@@ -38,6 +40,9 @@ func (s *Server) disclosureTo(ctx context.Context, module string) *disclosure {
 			return s.aaa.MayRead(ctx, who, address)
 		},
 	}
+	if plugin := o.sources[module]; plugin != "" {
+		d.own = sync.OnceValues(func() ([]string, error) { return s.topologiesOf(ctx, plugin) })
+	}
 	for _, from := range o.modules[module] {
 		if _, all := d.may(dataAddress(from.top)); !all {
 			d.from = append(d.from, from)
@@ -49,9 +54,35 @@ func (s *Server) disclosureTo(ctx context.Context, module string) *disclosure {
 	return d
 }
 
-// denied is an entry that may not be read, nil = names name none.
+// denied is an entry that may not be read, nil = names name none. What names a node or link, and no topology, is of one that the
+// plugin of the module observes.
 func (d *disclosure) denied(from *original, names map[string]string) tree.Path {
-	for _, path := range from.named(names) {
+	if path := d.deniedOf(from.named(names)); path != nil {
+		return path
+	}
+	const key = "topology-id"
+	if d.own == nil || from.top[0].Node.QName() != topologyTop || names[key] != "" || len(names) == 0 {
+		return nil
+	}
+	own, err := d.own()
+	if err != nil {
+		return from.top // what is not known is kept back
+	}
+	for _, id := range own {
+		with := withNames(names)
+		with[key] = id
+		paths := slices.DeleteFunc(from.named(with), func(p tree.Path) bool {
+			return p.Node().Name == "topology" // the names are of nothing in it
+		})
+		if path := d.deniedOf(paths); path != nil {
+			return path
+		}
+	}
+	return nil
+}
+
+func (d *disclosure) deniedOf(paths []tree.Path) tree.Path {
+	for _, path := range paths {
 		may, all := d.may(dataAddress(path))
 		if !may || d.whole && !all {
 			return path
@@ -67,16 +98,11 @@ func (d *disclosure) prune(
 	object map[string]any,
 	names map[string]string,
 ) (keep bool, removed []tree.Path) {
-	names = withNames(names)
-	for name, value := range object {
-		text, scalar := value.(string)
-		key, ok := d.origins.keyOf(from, name)
-		if ok && scalar {
-			names[key] = text
+	names, others := d.namesIn(from, object, names)
+	for _, with := range others {
+		if path := d.denied(from, with); path != nil {
+			return false, []tree.Path{path}
 		}
-	}
-	if path := d.denied(from, names); path != nil {
-		return false, []tree.Path{path}
 	}
 	for name, value := range object {
 		switch v := value.(type) {
@@ -98,6 +124,45 @@ func (d *disclosure) prune(
 	return true, removed
 }
 
+// namesIn are names with those of an object's members; all has them once for each member that has the same key as another, as the
+// two ends of a link have.
+func (d *disclosure) namesIn(
+	from *original,
+	object map[string]any,
+	outer map[string]string,
+) (names map[string]string, all []map[string]string) {
+	names = withNames(outer)
+	given := map[string][]string{}
+	for _, name := range slices.Sorted(maps.Keys(object)) {
+		text, scalar := scalarText(object[name])
+		key, ok := d.origins.keyOf(from, name)
+		if ok && scalar {
+			given[key] = append(given[key], text)
+			names[key] = text
+		}
+	}
+	all = append(all, names)
+	for key, texts := range given {
+		for _, text := range texts[:len(texts)-1] {
+			with := withNames(names)
+			with[key] = text
+			all = append(all, with)
+		}
+	}
+	return names, all
+}
+
+// scalarText is a text, or a number as it is written.
+func scalarText(value any) (string, bool) {
+	switch v := value.(type) {
+	case string:
+		return v, true
+	case json.Number:
+		return v.String(), true
+	}
+	return "", false
+}
+
 // withNames is a copy of names to which more can be added.
 func withNames(names map[string]string) map[string]string {
 	out := map[string]string{}
@@ -116,12 +181,12 @@ func (d *disclosure) hidden(
 	case map[string]any:
 		ok, below := d.prune(from, v, names)
 		return !ok, below
-	case string:
+	case string, json.Number:
 		if key == "" {
 			return false, nil
 		}
 		with := withNames(names)
-		with[key] = v
+		with[key], _ = scalarText(v)
 		if path := d.denied(from, with); path != nil {
 			return true, []tree.Path{path}
 		}
@@ -144,14 +209,7 @@ func (d *disclosure) refuseInput(input []byte) (names []map[string]string, err e
 				removed[0],
 			)
 		}
-		named := map[string]string{}
-		for name, value := range object {
-			text, scalar := value.(string)
-			key, ok := d.origins.keyOf(from, name)
-			if ok && scalar {
-				named[key] = text
-			}
-		}
+		named, _ := d.namesIn(from, object, nil)
 		names = append(names, named)
 	}
 	return names, nil

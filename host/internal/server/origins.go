@@ -36,7 +36,8 @@ type original struct {
 type origins struct {
 	trees   map[string][]*original // by the qualified name of the top
 	modules map[string][]*original // of operations and events
-	names   map[string]string      // other names of keys, of the aliases of all plugins
+	names   map[string]string      // other names of keys: of the aliases of all plugins, and of leaves marked as a resource
+	sources map[string]string      // plugins that observe topologies, by their modules
 }
 
 // newOrigins reads what the manifests say.
@@ -45,6 +46,7 @@ func newOrigins(set *yang.Set, manifests []*pluginv1.Manifest, aliases []yang.Al
 		trees:   map[string][]*original{},
 		modules: map[string][]*original{},
 		names:   map[string]string{},
+		sources: map[string]string{},
 	}
 	first := map[string]bool{"/" + topologyTop: true} // trees that are made of no other, whoever owns them
 	copied := map[string]bool{}                       // these, and what is derived from one
@@ -70,8 +72,11 @@ func newOrigins(set *yang.Set, manifests []*pluginv1.Manifest, aliases []yang.Al
 				made = append(made, path)
 			}
 		}
-		if slices.Contains(m.Capabilities, "topology") && !slices.Contains(made, "/"+topologyTop) {
-			made = append(made, "/"+topologyTop)
+		if slices.Contains(m.Capabilities, "topology") {
+			o.addSource(set, m)
+			if !slices.Contains(made, "/"+topologyTop) {
+				made = append(made, "/"+topologyTop)
+			}
 		}
 		owned := slices.DeleteFunc(slices.Clone(m.Owns), func(path string) bool {
 			return first[path]
@@ -86,6 +91,38 @@ func newOrigins(set *yang.Set, manifests []*pluginv1.Manifest, aliases []yang.Al
 		}
 	}
 	return o
+}
+
+// addSource notes the modules of a plugin that observes topologies, and which of their leaves name a node, a link or a topology:
+// those that are marked as such a resource.
+func (o *origins) addSource(set *yang.Set, m *pluginv1.Manifest) {
+	for _, y := range m.YangModules {
+		name, _, _ := strings.Cut(y.Name, "@")
+		module := set.Module(name)
+		if module == nil || !y.Implemented {
+			continue
+		}
+		o.sources[name] = m.Name
+		for _, r := range module.RPCs {
+			o.nameMarked(r.Input)
+			o.nameMarked(r.Output)
+		}
+		for _, n := range module.Notifications {
+			o.nameMarked(n)
+		}
+	}
+}
+
+// namedKinds are the kinds of resources that are entries of topologies; the key of an entry is the kind and "-id".
+var namedKinds = []string{"topology", "node", "link"}
+
+func (o *origins) nameMarked(at *yang.Node) {
+	for _, n := range at.Members() {
+		if n.Annotations != nil && slices.Contains(namedKinds, n.Annotations.Resource) {
+			o.names[n.Name] = n.Annotations.Resource + "-id"
+		}
+		o.nameMarked(n)
+	}
 }
 
 // add notes that trees of a plugin, and its operations and events, are made of others.

@@ -5,13 +5,18 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
 	"ctl.internal/host/internal/aaa"
 	"ctl.internal/host/internal/aaa/act"
 	"ctl.internal/host/internal/aaa/policy"
+	"ctl.internal/host/internal/datastore"
+	"ctl.internal/host/internal/datastore/storetest"
 	"ctl.internal/host/internal/restconf"
+	"ctl.internal/host/internal/restconf/tree"
 	"ctl.internal/sdk/caller"
 	"ctl.internal/sdk/fault"
 )
@@ -167,5 +172,70 @@ func TestAPolicySaysWhatIsMadeOfItsResource(t *testing.T) {
 	}
 	if len(one.Notices()) != 1 || !strings.HasPrefix(got, "the policy for /restconf/config/network-topology:network-topology/topology/t holds for") {
 		t.Errorf("the notices are %q", one.Notices())
+	}
+}
+
+// Operations and events that name nodes and no topology, such as get-edge-list, keep back what is closed in the topology that their
+// plugin observes, and only that.
+func TestOutputsThatNameNoTopologyAreWithoutClosedEntries(t *testing.T) {
+	s := closedServer(t)
+	store := storetest.New(storetest.Options{})
+	t.Cleanup(func() { store.Close() })
+	s.store = store
+	var txn datastore.Txn
+	for id, source := range map[string]string{"switch%3A1": "switch", "switch%3A1-b": "other", "switch%3A10": "switch", "flow%3A1": "openflow"} {
+		name, _ := url.PathUnescape(id)
+		value := fmt.Sprintf(`{"topology-id":%q,"server-provided":true,"ctl-topology:source":%q}`, name, source)
+		txn.Ops = append(txn.Ops,
+			datastore.Put(tree.OperationalNamespace, topologyTree+id, []byte(value)),
+			datastore.Put(tree.OperationalNamespace, topologyTree+id+"/node=7", []byte(`{"node-id":"7"}`)))
+	}
+	if _, err := store.Commit(t.Context(), txn); err != nil {
+		t.Fatal(err)
+	}
+	own, err := s.topologiesOf(t.Context(), "switch")
+	if slices.Sort(own); err != nil || !slices.Equal(own, []string{"switch:1", "switch:10"}) {
+		t.Fatalf("the plugin observes %v, %v", own, err)
+	}
+	const at = "/rests/data/network-topology:network-topology/topology="
+	only := []policy.Permission{{Role: "admin", Actions: []string{"get"}}}
+	if err := s.aaa.Policies().Set([]policy.Policy{
+		{Resource: at + "switch:1/node=7", Permissions: only},
+		{Resource: at + "flow:1/node=8", Permissions: only},
+	}); err != nil {
+		t.Fatal(err)
+	}
+	as := func(user string) context.Context {
+		return caller.With(t.Context(), caller.Caller{User: user, Domain: "sdn", Roles: []string{user}, Address: "127.0.0.1:1"})
+	}
+	if s.disclosureTo(as("admin"), "topology") != nil {
+		t.Error("something is kept from admin")
+	}
+	d := s.disclosureTo(as("user"), "topology")
+	if d == nil {
+		t.Fatal("nothing is kept from user")
+	}
+	row := func(tail, head string) string {
+		return fmt.Sprintf(`{"head-node-id":%q,"tail-node-id":%q}`, head, tail)
+	}
+	output := `{"edge-list-entry":[` + strings.Join([]string{row("7", "8"), row("8", "7"), row("8", "9"), row("7", "7")}, ",") + `]}`
+	names, err := d.refuseInput([]byte(`{}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := d.pruneOutput([]byte(output), names)
+	if want := `{"edge-list-entry":[` + row("8", "9") + `]}`; err != nil || string(out) != want {
+		t.Errorf("the edges are %s, %v; want %s", out, err, want)
+	}
+	vlan := s.disclosureTo(as("user"), "vlan")
+	for input, want := range map[string]fault.Kind{`{"node-id":7}`: fault.Denied, `{"node-id":8}`: 0, `{"node-id":77}`: 0} {
+		if _, err := vlan.refuseInput([]byte(input)); (err == nil) != (want == 0) || err != nil && fault.KindOf(err) != want {
+			t.Errorf("%s: %v", input, err)
+		}
+	}
+	for data, want := range map[string]bool{`{"added-node":["7"]}`: false, `{"added-node":["8"]}`: true, `{"added-edge":[` + row("8", "7") + `]}`: false, `{"silent-node":["9","7"]}`: false} {
+		if got := s.eventVisible(as("user"), &restconf.Event{Name: "switch-topology:topology-changed", Data: []byte(data)}); got != want {
+			t.Errorf("%s is visible: %v", data, got)
+		}
 	}
 }

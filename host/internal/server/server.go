@@ -256,8 +256,17 @@ func (s *Server) openAAA(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	var common password.Blocklist
+	if c.PasswordCommon {
+		if common, err = password.Common(); err != nil {
+			return err
+		}
+	}
 	s.aaa, err = aaa.New(ctx, aaa.Options{
 		Blocked:          blocked,
+		Common:           common,
+		PasswordHistory:  c.PasswordHistory,
+		ChangeGiven:      c.ChangeGiven,
 		PasswordMaxAge:   c.PasswordMaxAge,
 		ChangeFirst:      c.ChangeFirst,
 		Store:            s.store,
@@ -295,6 +304,8 @@ func (s *Server) openAAA(ctx context.Context) error {
 		RealmKinds: c.RealmKinds,
 		Names:      s.otherNames,
 		MadeOf:     s.madeOf,
+		Canonical:  s.canonicalPath,
+		StoreRole:  s.storeRole,
 		Routes:     s.otherRoutes,
 		KeysDir:    s.home.Etc("authorized_keys"),
 		LockedOut:  s.lockedOut,

@@ -21,41 +21,47 @@ import (
 const systemModule = "ctl-system"
 
 // systemOperations are the RPCs of systemModule. The rules of etc/sec.ini and the policies are asked before, as for all
-// RPCs; a file of rules that was written for other controllers does not name this module, so what changes
-// something asks for the role admin itself.
+// RPCs; a file of rules that was written for other controllers does not name this module, so all but get-status
+// ask for the role admin themselves, or for a role that names the operation.
 func (s *Server) systemOperations() operations.Mux {
-	return operations.Mux{
-		systemModule + ":get-status":        operations.Func(s.getStatus),
-		systemModule + ":install-feature":   adminOnly(s.installFeature),
-		systemModule + ":uninstall-feature": adminOnly(s.uninstallFeature),
-		systemModule + ":get-plugin":        adminOnly(s.getPlugin),
-		systemModule + ":restart-plugin": onPlugin(func(ctx context.Context, name string) error {
+	all := operations.Mux{
+		"install-feature":   operations.Func(s.installFeature),
+		"uninstall-feature": operations.Func(s.uninstallFeature),
+		"get-plugin":        operations.Func(s.getPlugin),
+		"restart-plugin": onPlugin(func(ctx context.Context, name string) error {
 			return s.plugins.Restart(ctx, name)
 		}),
-		systemModule + ":start-plugin": onPlugin(func(ctx context.Context, name string) error {
+		"start-plugin": onPlugin(func(ctx context.Context, name string) error {
 			return s.plugins.Start(ctx, name)
 		}),
-		systemModule + ":stop-plugin": onPlugin(func(ctx context.Context, name string) error {
+		"stop-plugin": onPlugin(func(ctx context.Context, name string) error {
 			return s.plugins.Stop(ctx, name)
 		}),
-		systemModule + ":get-log":       adminOnly(s.getLog),
-		systemModule + ":show":          adminOnly(s.showCommand),
-		systemModule + ":get-snapshots": adminOnly(s.getSnapshots),
-		systemModule + ":save-snapshot": adminOnly(s.saveSnapshot),
+		"get-log":       operations.Func(s.getLog),
+		"show":          operations.Func(s.showCommand),
+		"get-snapshots": operations.Func(s.getSnapshots),
+		"save-snapshot": operations.Func(s.saveSnapshot),
 	}
+	out := operations.Mux{systemModule + ":get-status": operations.Func(s.getStatus)}
+	for name, h := range all {
+		out[systemModule+":"+name] = s.forAdministrators(h)
+	}
+	return out
 }
 
-func adminOnly[In, Out any](f func(context.Context, In) (Out, error)) operations.Handler {
-	return operations.Func(func(ctx context.Context, in In) (out Out, err error) {
-		if who, _ := caller.From(ctx); !who.HasRole("admin") {
-			return out, fault.New(fault.Denied, "this needs the role admin")
+// forAdministrators refuses callers who neither have the role admin nor a role that names the operation.
+func (s *Server) forAdministrators(h operations.Handler) operations.Handler {
+	return operations.HandlerFunc(func(ctx context.Context, r *operations.Request) (any, error) {
+		named := s.namedBy(r.Module, r.RPC, r.Input)
+		if !s.aaa.Administers(ctx, operationPath(r.Module, r.RPC), r.Module, r.RPC, named) {
+			return nil, fault.New(fault.Denied, "this needs the role admin, or one that names %s", r.RPC)
 		}
-		return f(ctx, in)
+		return h.Invoke(ctx, r)
 	})
 }
 
 func onPlugin(f func(context.Context, string) error) operations.Handler {
-	return adminOnly(func(ctx context.Context, in pluginName) (struct{}, error) {
+	return operations.Func(func(ctx context.Context, in pluginName) (struct{}, error) {
 		return struct{}{}, f(ctx, in.Name)
 	})
 }

@@ -473,3 +473,43 @@ func firstKeys[T any](of map[string]T) []string {
 	all := slices.Sorted(maps.Keys(of))
 	return all[:min(len(all), maxTopologySeries)]
 }
+
+// topologiesOf are the topologies in the operational tree that a plugin observes. Of each topology one key is read.
+func (s *Server) topologiesOf(ctx context.Context, plugin string) (ids []string, err error) {
+	err = s.store.View(ctx, func(sn datastore.Snapshot) error {
+		for at := topologyTree; ; {
+			next, err := firstAfter(sn, at)
+			if err != nil || next == nil {
+				return err
+			}
+			key, _, below := strings.Cut(strings.TrimPrefix(next.Key, topologyTree), "/")
+			if at = next.Key; below {
+				at = topologyTree + key + "/\xff" // behind all that is in it
+				continue
+			}
+			var t struct {
+				Source string `json:"ctl-topology:source"`
+			}
+			id, err := url.PathUnescape(key)
+			if err == nil && json.Unmarshal(next.Value, &t) == nil && t.Source == plugin {
+				ids = append(ids, id)
+			}
+		}
+	})
+	return ids, err
+}
+
+// firstAfter is the first entry of the operational tree's topologies after a key, nil if there is none.
+func firstAfter(sn datastore.Snapshot, key string) (*datastore.Entry, error) {
+	for e, err := range sn.Range(
+		tree.OperationalNamespace,
+		datastore.RangeOptions{
+			Prefix: topologyTree,
+			After:  key,
+			Limit:  1,
+		},
+	) {
+		return &e, err
+	}
+	return nil, nil
+}

@@ -25,7 +25,8 @@ const (
 // Change is one thing that became different. A cable is one change, not two edges.
 type Change struct {
 	At    time.Time  `json:"at"`
-	Cause string     `json:"cause"` // why the switches were read: command, periodic, list, trap
+	Cause string     `json:"cause"`        // why the switches were read: command, periodic, list, trap
+	By    string     `json:"by,omitempty"` // who asked for the discovery that found it, of a command
 	Kind  ChangeKind `json:"kind"`
 	Node  string     `json:"node"` // node-id, as in module topology
 	// MAC is the address that moved, from Peer and PeerPort.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"ctl.internal/plugins/switch/mib"
+	"ctl.internal/sdk/caller"
 	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/switchdriver"
 )
@@ -30,7 +31,8 @@ const interim = 2 * time.Second
 // run is a discovery under way.
 type run struct {
 	cause   Cause
-	quick   bool // read only what has changed, if a switch reports it
+	by      string // who asked, of a command
+	quick   bool   // read only what has changed, if a switch reports it
 	scope   Scope
 	started time.Time
 	done    chan struct{} // closed at the end
@@ -60,9 +62,11 @@ func (s *Surveyor) Discover(
 	scope Scope,
 	progress func(done, total int),
 ) (Summary, error) {
+	who, _ := caller.From(ctx)
 	return s.startRun(ctx, &run{
 		scope: scope,
 		cause: Command,
+		by:    who.ID(),
 	}, progress)
 }
 
@@ -291,7 +295,7 @@ func (s *Surveyor) publishNetwork(r *run) {
 	s.net = after
 	s.mu.Unlock()
 	if s.opt.Publish != nil {
-		s.opt.Publish(before, after, r.cause)
+		s.opt.Publish(before, after, r.cause, r.by)
 	}
 	if before == nil {
 		close(s.first)

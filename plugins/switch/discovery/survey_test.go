@@ -79,7 +79,7 @@ func newSurvey(t *testing.T, interval time.Duration, nodes ...uint64) *results {
 	r := &results{net: &fakeNet{silent: map[uint64]bool{}, asked: map[uint64]int{}}, inv: switchlist.New(nil), seen: make(chan *Network, 1000)}
 	r.inv.Set("list", entries(nodes...), nil)
 	r.Surveyor = New(Options{Inventory: r.inv, Observe: r.net.observe, Workers: 4,
-		Publish: func(_, n *Network, _ Cause) { r.seen <- n }})
+		Publish: func(_, n *Network, _ Cause, _ string) { r.seen <- n }})
 	r.SetInterval(interval)
 	t.Cleanup(r.Close)
 	return r

@@ -39,7 +39,7 @@ type Options struct {
 	Log      *slog.Logger
 	// Publish gets each result with the one before it (nil for the first) and why the
 	// switches were read, one at a time.
-	Publish func(before, after *Network, cause Cause)
+	Publish func(before, after *Network, cause Cause, by string)
 	// Finished is called after each run.
 	Finished func()
 }

@@ -11,6 +11,7 @@ import (
 	"ctl.internal/plugins/switch/discovery"
 	"ctl.internal/plugins/switch/writes"
 	"ctl.internal/sdk"
+	"ctl.internal/sdk/caller"
 	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/state"
 	"ctl.internal/sdk/switchdriver"
@@ -58,9 +59,11 @@ func (s *Service) runDiscovery(
 	if s.writer.Holds() {
 		return s.survey.Discover(ctx, scope, progress)
 	}
+	who, _ := caller.From(ctx)
 	lines, err := s.writer.Do(ctx, nil, writes.Operation{
 		What:  "discovery",
 		Scope: int(scope),
+		By:    who.ID(),
 	})
 	switch {
 	case err != nil:
@@ -87,6 +90,7 @@ func (s *Service) performOperation(
 	if o.Scope < int(discovery.All) || o.Scope > int(discovery.Edges) {
 		return nil, fault.New(fault.Internal, "there is no discovery of scope %d", o.Scope)
 	}
+	ctx = caller.With(ctx, caller.Caller{User: o.By})
 	sum, err := s.survey.Discover(ctx, discovery.Scope(o.Scope), nil)
 	if err != nil {
 		return nil, err

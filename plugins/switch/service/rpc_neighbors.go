@@ -196,6 +196,7 @@ type historyLine struct {
 	MAC      string `json:"mac-address,omitempty"`
 	Source   string `json:"source,omitempty"`
 	Cause    string `json:"cause,omitempty"`
+	Who      string `json:"who,omitempty"`
 }
 
 type historyLines struct {
@@ -229,7 +230,7 @@ func (s *Service) historyLines(_ context.Context, in historyIn) (*historyLines, 
 		l := historyLine{formatTime(c.At), string(c.Kind), s.ofNode(c.Node), s.portOf(discovery.End{
 			Node: c.Node,
 			Port: c.Port,
-		}), "", "", "", c.Source, c.Cause}
+		}), "", "", "", c.Source, c.Cause, c.By}
 		if c.Peer != "" {
 			l.Peer, l.PeerPort = s.ofNode(c.Peer).Switch, s.portOf(discovery.End{
 				Node: c.Peer,
@@ -254,10 +255,10 @@ func (o *historyLines) formatTable() string {
 			{
 				Title: "Peer",
 				Max:   32,
-			}, {Title: "Port"}, {Title: "MAC address"}, {Title: "Source"}, {Title: "Cause"}},
+			}, {Title: "Port"}, {Title: "MAC address"}, {Title: "Source"}, {Title: "Cause"}, {Title: "Who"}},
 	}
 	for _, e := range o.Entries {
-		t.Add(e.Time, e.Change, e.Switch, e.Port, e.Peer, e.PeerPort, e.MAC, e.Source, e.Cause)
+		t.Add(e.Time, e.Change, e.Switch, e.Port, e.Peer, e.PeerPort, e.MAC, e.Source, e.Cause, e.Who)
 	}
 	return t.String()
 }

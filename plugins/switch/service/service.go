@@ -253,7 +253,11 @@ func (s *Service) recentChanges() []discovery.Change {
 
 // publishNetwork hands a result to the watchers of the topology; the process that has observed
 // it says what is different to the event stream and the history.
-func (s *Service) publishNetwork(before, after *discovery.Network, cause discovery.Cause) {
+func (s *Service) publishNetwork(
+	before, after *discovery.Network,
+	cause discovery.Cause,
+	by string,
+) {
 	s.publisher.Set(Topology(s.set.Topology, after))
 	e := s.exporter.Load()
 	if cause == discovery.Adopted || e == nil {
@@ -267,6 +271,9 @@ func (s *Service) publishNetwork(before, after *discovery.Network, cause discove
 	for _, c := range portChanges(before, after, cause) {
 		s.publishPort(c)
 		list = append(list, c)
+	}
+	for i := range list {
+		list[i].By = by
 	}
 	e.rememberChanges(list)
 }

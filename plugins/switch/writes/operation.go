@@ -16,6 +16,7 @@ type Operation struct {
 	What    string        // "setting VLAN 5"
 	Request proto.Message // of the driver contract, without the switch, whose logins are secret; nil: a discovery
 	Scope   int           // of a discovery
+	By      string        // who asked for it, of a discovery
 	// Ports are the ports in Request that the caller named, by the numbers that their names had then.
 	Ports map[uint32]string
 }
@@ -51,6 +52,7 @@ type form struct {
 	What    string          `json:"what"`
 	Request json.RawMessage `json:"request,omitempty"`
 	Scope   int             `json:"scope,omitempty"`
+	By      string          `json:"by,omitempty"`
 
 	Ports map[uint32]string `json:"ports,omitempty"`
 }
@@ -61,6 +63,7 @@ func (o Operation) MarshalJSON() (_ []byte, err error) {
 		Name:  o.Name(),
 		What:  o.What,
 		Scope: o.Scope,
+		By:    o.By,
 		Ports: o.Ports,
 	}
 	if o.Request != nil {
@@ -78,7 +81,7 @@ func (o *Operation) UnmarshalJSON(text []byte) error {
 	if err := json.Unmarshal(text, &f); err != nil {
 		return err
 	}
-	*o = Operation{What: f.What, Scope: f.Scope, Ports: f.Ports}
+	*o = Operation{What: f.What, Scope: f.Scope, By: f.By, Ports: f.Ports}
 	if f.Name == Discover {
 		return nil
 	}

@@ -2,6 +2,7 @@ package identity
 
 import (
 	"context"
+	"slices"
 
 	"ctl.internal/host/internal/datastore"
 	"ctl.internal/sdk/fault"
@@ -78,4 +79,20 @@ func (s *Service) DeleteGrant(ctx context.Context, g Grant) error {
 		return k.removeOps(), err
 	})
 	return s.auditChange(ctx, err, "delete grant", g.ID())
+}
+
+// Holders are the ids of the users who have a role of SDN in any domain, or for a while.
+func (s *Service) Holders(ctx context.Context, role string) ([]string, error) {
+	return readValue(ctx, s, func(v view) (ids []string, err error) {
+		if ids, err = v.lentTo(role); err != nil {
+			return nil, err
+		}
+		grants, err := v.listGrants(joinKey("granted", SDN, role) + "/")
+		for _, g := range grants {
+			if id := g.user + "@" + g.userDomain; !slices.Contains(ids, id) {
+				ids = append(ids, id)
+			}
+		}
+		return ids, err
+	})
 }

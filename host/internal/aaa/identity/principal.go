@@ -28,13 +28,13 @@ const (
 func (s *Service) Principal(_ context.Context, id string) (*Principal, error) {
 	now := s.generation.Load()
 	c, ok := s.principals.Get(id)
-	if ok && c.generation == now {
+	if ok && c.generation == now && (c.p.Until.IsZero() || s.o.Now().Before(c.p.Until)) {
 		return c.p, nil
 	}
 	var p *Principal
 	// What this node knows is as new as its generation, and is there without the cluster.
 	_, err := s.o.Store.Local(func(sn datastore.Snapshot) (err error) {
-		p, _, err = view{sn}.findPrincipal(id)
+		p, _, err = s.viewOf(sn).findPrincipal(id)
 		return err
 	})
 	if err != nil {
@@ -55,6 +55,7 @@ func (v view) findPrincipal(id string) (*Principal, userRecord, error) {
 		Epoch:       r.Epoch,
 		PasswordSet: r.Changed,
 		First:       r.First,
+		Given:       r.Given,
 	}
 	own, err := v.enabledDomain(u.Domain, change{})
 	if err != nil {
@@ -70,6 +71,9 @@ func (v view) findPrincipal(id string) (*Principal, userRecord, error) {
 		if g.domain == SDN {
 			p.Roles = append(p.Roles, g.role)
 		}
+	}
+	if err == nil {
+		err = v.addLent(p)
 	}
 	slices.Sort(p.Roles)
 	return p, r, err
@@ -177,6 +181,8 @@ func (s *Service) MustChange(p *Principal) string {
 		return ""
 	case s.o.ChangeFirst && p.First:
 		return "the password was made at random for the first login; " + HowToChange
+	case s.o.ChangeGiven && p.Given:
+		return "the password was chosen by an administrator, and must be changed at the first login; " + HowToChange
 	case s.o.MaxAge > 0 && !p.PasswordSet.IsZero() && s.o.Now().Sub(p.PasswordSet) > s.o.MaxAge:
 		return "the password has expired; " + HowToChange
 	}
@@ -185,7 +191,7 @@ func (s *Service) MustChange(p *Principal) string {
 
 // MayDemand reports whether MustChange can ever say something.
 func (s *Service) MayDemand() bool {
-	return s.o.ChangeFirst || s.o.MaxAge > 0
+	return s.o.ChangeFirst || s.o.ChangeGiven || s.o.MaxAge > 0
 }
 
 func (s *Service) now() time.Time {

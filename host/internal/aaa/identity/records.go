@@ -20,6 +20,8 @@ import (
 //	granted/RDOMAIN/RNAME/UDOMAIN/UNAME/DOMAIN       the same by role
 //	within/DOMAIN/UDOMAIN/UNAME/RDOMAIN/RNAME        the same by domain
 //	key/DOMAIN/NAME/FINGERPRINT                      keyRecord
+//	request/ID                                       Request
+//	lent/DOMAIN/NAME/ROLE                            lentRecord
 //	guard                                            rewritten by every transaction
 const (
 	namespace = "aaa-identity"
@@ -34,6 +36,8 @@ type userRecord struct {
 
 	Changed time.Time `json:"changed,omitzero"` // the password
 	First   bool      `json:"first,omitempty"`  // the password was made at random
+	Given   bool      `json:"given,omitempty"`  // another than the user chose the password
+	Past    [][]byte  `json:"past,omitempty"`   // earlier hashes, sealed, the latest first
 
 	Created time.Time `json:"created,omitzero"` // zero of users of earlier releases
 }
@@ -115,7 +119,10 @@ func removeRecord(key string) datastore.Op {
 }
 
 // view reads records of one snapshot.
-type view struct{ sn datastore.Snapshot }
+type view struct {
+	sn  datastore.Snapshot
+	now time.Time
+}
 
 func getRecord[T any](v view, key string) (T, error) {
 	e, err := v.sn.Get(namespace, key)

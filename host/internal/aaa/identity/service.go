@@ -39,6 +39,9 @@ type Options struct {
 	Blocked     password.Blocklist // forbidden passwords
 	MaxAge      time.Duration      // of a password; 0 = any
 	ChangeFirst bool               // passwords made at random at the first start must be changed
+	ChangeGiven bool               // passwords that another than the user chose must be changed
+	Common      password.Blocklist // forbidden passwords, in lower case
+	History     int                // last passwords of a user that cannot be chosen again, with the present; 0 = all can
 	Now         func() time.Time   // nil = the real clock
 	Dependents  []Dependent
 	// Deleted returns the writes that go with a deleted user, besides Dependents; nil = none.
@@ -102,7 +105,7 @@ func (s *Service) updateRecords(
 		var ops []datastore.Op
 		var guard datastore.Revision
 		err := s.o.Store.View(ctx, func(sn datastore.Snapshot) (err error) {
-			v := view{sn}
+			v := s.viewOf(sn)
 			if guard, err = v.recordRevision(guardKey); err == nil {
 				ops, err = change(v)
 			}
@@ -138,6 +141,10 @@ func (s *Service) updateRecords(
 // readSnapshot runs f on a consistent snapshot.
 func (s *Service) readSnapshot(ctx context.Context, f func(v view) error) error {
 	return datastore.Read(ctx, s.o.Store, func(sn datastore.Snapshot) error {
-		return f(view{sn})
+		return f(s.viewOf(sn))
 	})
+}
+
+func (s *Service) viewOf(sn datastore.Snapshot) view {
+	return view{sn, s.o.Now()}
 }

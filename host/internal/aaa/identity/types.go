@@ -57,6 +57,9 @@ type Principal struct {
 
 	PasswordSet time.Time // zero = not known
 	First       bool      // the password was made at random at the first start
+	Given       bool      // another than the user chose the password
+
+	Until time.Time // when the first of the roles ends that the principal has for a while; zero = none does
 }
 
 // ID is name@domain.

@@ -70,6 +70,7 @@ func (s *Service) CreateUser(ctx context.Context, u User, password string) error
 		Profile: u.Profile,
 		Enabled: u.Enabled,
 		Epoch:   rand.Text(),
+		Given:   true,
 		Changed: s.now(),
 		Created: s.o.Now().UTC(),
 	}
@@ -136,6 +137,7 @@ func sealPurpose(id string) []byte {
 // UserChange is an update; nil members stay as they are.
 type UserChange struct {
 	Password *string
+	Own      bool // the user chose the password, and knew the one before
 	Enabled  *bool
 	Profile  map[string]string // by name, see ProfileFields
 }
@@ -153,6 +155,9 @@ func (s *Service) UpdateUser(ctx context.Context, id string, c UserChange) (u Us
 			return u, err
 		}
 		if _, err := s.User(ctx, id); err != nil {
+			return u, err
+		}
+		if err := s.checkPast(ctx, id, *c.Password); err != nil {
 			return u, err
 		}
 		if hash, err = s.hashPassword(ctx, id, *c.Password); err != nil {
@@ -174,7 +179,8 @@ func (s *Service) UpdateUser(ctx context.Context, id string, c UserChange) (u Us
 			}
 		}
 		if hash != nil {
-			r.Hash, r.Changed, r.First = hash, s.now(), false
+			r.Past = r.lastHashes(max(s.o.History-1, 0))
+			r.Hash, r.Changed, r.First, r.Given = hash, s.now(), false, !c.Own
 		}
 		if disabling || hash != nil {
 			r.Epoch = rand.Text()
@@ -243,6 +249,7 @@ func (s *Service) removeUser(v view, domain, name string) ([]datastore.Op, error
 	return append(
 		ops,
 		datastore.DeletePrefix(namespace, keyPrefix(domain, name)),
+		datastore.DeletePrefix(namespace, lentPrefix(domain, name)),
 		removeRecord(userKey(domain, name)),
 	), err
 }

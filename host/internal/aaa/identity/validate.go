@@ -105,6 +105,12 @@ func (s *Service) checkPassword(value string) error {
 			"this password is in a list of those that attackers try first; choose another",
 		)
 	}
+	if s.o.Common.Has(strings.ToLower(value)) {
+		return invalidField(
+			"password",
+			"this is one of the 10,000 most common passwords, which attackers try first (aaa.passwordCommon); choose another",
+		)
+	}
 	return nil
 }
 

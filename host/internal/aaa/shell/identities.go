@@ -70,7 +70,11 @@ func (t *table) changePassword(ctx context.Context, in *commands.Invocation) err
 	if err != nil {
 		return err
 	}
-	if _, err := t.Identity.UpdateUser(ctx, uid, identity.UserChange{Password: &fresh}); err != nil {
+	change := identity.UserChange{
+		Password: &fresh,
+		Own:      true,
+	}
+	if _, err := t.Identity.UpdateUser(ctx, uid, change); err != nil {
 		return err
 	}
 	return emitResult(in, "userid", uid, in.Option("user")+"'s password has been changed")

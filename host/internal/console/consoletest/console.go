@@ -45,16 +45,21 @@ func (u *Users) Remove(name string) {
 }
 
 // Password implements sshserver.Login.
-func (u *Users) Password(ctx context.Context, user, password, _ string) (caller.Caller, error) {
+func (u *Users) Password(_ context.Context, user, password, _ string) (
+	caller.Caller,
+	func(context.Context) (caller.Caller, error),
+	error,
+) {
 	if subtle.ConstantTimeCompare([]byte(password), []byte(user+"-secret")) != 1 {
-		return caller.Caller{}, errors.New("wrong password")
+		return caller.Caller{}, nil, errors.New("wrong password")
 	}
-	return u.Current(ctx, user)
+	who, err := u.lookUp(user)
+	return who, func(context.Context) (caller.Caller, error) { return u.lookUp(user) }, err
 }
 
 // Key implements sshserver.Login: a user's key is the one that Trust was called with.
 func (u *Users) Key(
-	ctx context.Context,
+	_ context.Context,
 	user string,
 	key ssh.PublicKey,
 	_ string,
@@ -65,7 +70,7 @@ func (u *Users) Key(
 	if trusted == nil || !bytes.Equal(trusted.Marshal(), key.Marshal()) {
 		return caller.Caller{}, errors.New("the key is not one of the user's")
 	}
-	return u.Current(ctx, user)
+	return u.lookUp(user)
 }
 
 // Trust gives a user the only key to log in with; nil = none.
@@ -75,8 +80,8 @@ func (u *Users) Trust(user string, key ssh.PublicKey) {
 	u.keys[user] = key
 }
 
-// Current implements sshserver.Login.
-func (u *Users) Current(_ context.Context, user string) (caller.Caller, error) {
+// lookUp returns a user as of now.
+func (u *Users) lookUp(user string) (caller.Caller, error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	roles, ok := u.roles[user]

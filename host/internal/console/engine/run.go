@@ -81,6 +81,7 @@ func (s *Session) runPipeline(ctx context.Context, p syntax.Pipeline, std IO) co
 				Code:     code,
 				Duration: time.Since(began),
 				Reads:    s.isReadOnlyPipeline(x, p),
+				Helps:    s.showsHelp(x, p),
 			},
 		)
 	}
@@ -95,11 +96,42 @@ func (s *Session) isReadOnlyPipeline(x *index, p syntax.Pipeline) bool {
 	}
 	for _, stage := range expanded {
 		cmd, err := x.findCommand(s.Scope(), stage.Texts()[0])
-		if err != nil || !cmd.Safe {
+		if err != nil || !cmd.Safe && !asksHelp(cmd, stage) {
 			return false
 		}
 	}
 	return true
+}
+
+// showsHelp reports whether a pipeline shows the help of commands, perhaps through filters of the shell, and runs none.
+func (s *Session) showsHelp(x *index, p syntax.Pipeline) bool {
+	expanded, err := s.expandAliases(p, 0)
+	if err != nil {
+		return false
+	}
+	for _, stage := range expanded {
+		cmd, err := x.findCommand(s.Scope(), stage.Texts()[0])
+		if err != nil {
+			return false
+		}
+		scope, _ := splitCommandName(cmd.Name)
+		filters := cmd.Safe && scope == shellScope && !stopsAtArg(cmd.Name)
+		if !filters && !asksHelp(cmd, stage) {
+			return false
+		}
+	}
+	return true
+}
+
+// asksHelp reports whether a stage shows the help of its command instead of running it.
+func asksHelp(cmd commands.Command, stage syntax.Stage) bool {
+	b := binder{
+		cmd:       cmd,
+		words:     stage.Texts()[1:],
+		stopAtArg: stopsAtArg(cmd.Name),
+	}
+	given, err := b.bindWords()
+	return err == nil && given.help
 }
 
 // job is one checked stage, ready to run.
@@ -142,7 +174,7 @@ func (s *Session) startPipeline(
 			return s.reportError(std, s.format, err)
 		}
 		refuse := s.shell.cfg.Refuse
-		if refuse != nil && !cmd.Safe {
+		if refuse != nil && !cmd.Safe && !asksHelp(cmd, stage) {
 			if err := refuse(cmd.Name); err != nil {
 				return s.reportError(std, s.format, err)
 			}

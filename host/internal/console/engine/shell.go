@@ -29,6 +29,7 @@ type Audited struct {
 	Code     console.Code
 	Duration time.Duration
 	Reads    bool // it changes nothing
+	Helps    bool // it shows the help of commands, and runs none
 }
 
 // Config is what a Shell is made of.

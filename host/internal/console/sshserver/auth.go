@@ -23,8 +23,8 @@ var errRefused = errors.New("the login is refused")
 // callerKey finds the caller in the permissions of a connection.
 type callerKey struct{}
 
-// keyKey finds the key that a connection was made with, if it was by a key.
-type keyKey struct{}
+// nowKey finds what looks the user of a connection up as of now.
+type nowKey struct{}
 
 // remoteConfig is how users prove who they are on a connection that ends with ctx;
 // loggedIn is called before the answer that they are known.
@@ -36,7 +36,7 @@ func (s *Server) remoteConfig(ctx context.Context, loggedIn func() bool) *ssh.Se
 		PasswordCallback: func(meta ssh.ConnMetadata, password []byte) (*ssh.Permissions, error) {
 			ctx, cancel := context.WithTimeout(ctx, s.cfg.LoginTime)
 			defer cancel()
-			who, err := s.cfg.Login.Password(
+			who, now, err := s.cfg.Login.Password(
 				ctx,
 				userName(meta.User()),
 				string(password),
@@ -45,18 +45,25 @@ func (s *Server) remoteConfig(ctx context.Context, loggedIn func() bool) *ssh.Se
 			if err != nil {
 				return nil, fmt.Errorf("%w: %w", errRefused, err)
 			}
-			return s.permitCaller(who)
+			permissions, err := s.permitCaller(who)
+			if err == nil {
+				permissions.ExtraData[nowKey{}] = now
+			}
+			return permissions, err
 		},
 		PublicKeyCallback: func(meta ssh.ConnMetadata, key ssh.PublicKey) (*ssh.Permissions, error) {
 			ctx, cancel := context.WithTimeout(ctx, s.cfg.LoginTime)
 			defer cancel()
-			who, err := s.cfg.Login.Key(ctx, userName(meta.User()), key, meta.RemoteAddr().String())
+			now := func(ctx context.Context) (caller.Caller, error) {
+				return s.cfg.Login.Key(ctx, userName(meta.User()), key, meta.RemoteAddr().String())
+			}
+			who, err := now(ctx)
 			if err != nil {
 				return nil, fmt.Errorf("%w: %w", errRefused, err)
 			}
 			permissions, err := s.permitCaller(who)
 			if err == nil {
-				permissions.ExtraData[keyKey{}] = key
+				permissions.ExtraData[nowKey{}] = now // a key that was taken away ends what was begun with it
 			}
 			return permissions, err
 		},

@@ -28,8 +28,8 @@ type conn struct {
 	srv   *Server
 	ssh   *ssh.ServerConn
 	local bool
-	// key is what the user logged in with; nil: a password.
-	key ssh.PublicKey
+	// now looks the user up as of now; not of the local console.
+	now func(context.Context) (caller.Caller, error)
 	// limited: of a user without the role, who has the shell Own until the connection ends.
 	limited bool
 
@@ -72,7 +72,7 @@ func (s *Server) serveConn(ctx context.Context, raw net.Conn, local bool, logged
 	}
 	if !local {
 		c.caller, _ = sc.Permissions.ExtraData[callerKey{}].(caller.Caller)
-		c.key, _ = sc.Permissions.ExtraData[keyKey{}].(ssh.PublicKey)
+		c.now, _ = sc.Permissions.ExtraData[nowKey{}].(func(context.Context) (caller.Caller, error))
 		c.caller.Address = raw.RemoteAddr().String()
 		c.limited = !c.caller.HasRole(adminRole)
 	}
@@ -157,7 +157,7 @@ func (c *conn) currentCaller(ctx context.Context) (caller.Caller, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, recheckEvery)
 	defer cancel()
-	now, err := c.lookUp(ctx, who)
+	now, err := c.now(ctx)
 	if err == nil {
 		_, err = c.srv.permitCaller(now)
 	}
@@ -172,14 +172,6 @@ func (c *conn) currentCaller(ctx context.Context) (caller.Caller, error) {
 	c.caller = now
 	c.mu.Unlock()
 	return now, nil
-}
-
-// lookUp asks for the user as of now; a key that was taken away ends what was begun with it.
-func (c *conn) lookUp(ctx context.Context, who caller.Caller) (caller.Caller, error) {
-	if c.key != nil {
-		return c.srv.cfg.Login.Key(ctx, who.User, c.key, who.Address)
-	}
-	return c.srv.cfg.Login.Current(ctx, who.User)
 }
 
 // noteActivity notes that the user is there.

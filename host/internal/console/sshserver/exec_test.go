@@ -1,6 +1,7 @@
 package sshserver_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -194,4 +195,25 @@ func TestShutdownAnswers(t *testing.T) {
 		t.Errorf("code %d, out %q, err %q", code, out, errs)
 	}
 	s.stop()
+}
+
+// Who reads the help of a command has changed nothing, whatever the command would do.
+func TestHelpIsNoChange(t *testing.T) {
+	s := start(t, nil)
+	c := s.local(t, nil)
+	for _, line := range []string{
+		"test:work --help",
+		"test:work --help | grep -c Usage",
+		"test:work",
+		"test:work --help | test:cat",
+	} {
+		execute(t, c, line, "")
+	}
+	var got []bool
+	for _, a := range s.Audited() {
+		got = append(got, a.Helps)
+	}
+	if want := []bool{true, true, false, false}; !slices.Equal(got, want) {
+		t.Errorf("only help: %v, want %v", got, want)
+	}
 }

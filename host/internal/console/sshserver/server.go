@@ -27,14 +27,16 @@ import (
 
 // Login decides who may come in over TCP.
 type Login interface {
-	// Password authenticates a user. Throttling is the implementation's.
-	Password(ctx context.Context, user, password, address string) (caller.Caller, error)
+	// Password authenticates a user. Throttling is the implementation's. Now returns the user as of now; it fails when the
+	// user is gone, disabled or blocked. It is asked before every command, and while a connection is idle.
+	Password(ctx context.Context, user, password, address string) (
+		who caller.Caller,
+		now func(context.Context) (caller.Caller, error),
+		err error,
+	)
 	// Key returns the user of a login by an SSH key; it fails when it is none of the user's. It is asked before every
 	// command of such a login, too.
 	Key(ctx context.Context, user string, key ssh.PublicKey, address string) (caller.Caller, error)
-	// Current returns a user as of now; it fails when the user is gone or disabled.
-	// It is asked before every command.
-	Current(ctx context.Context, user string) (caller.Caller, error)
 }
 
 // Config is what a Server is made of. Zero limits take the defaults in brackets.

@@ -775,6 +775,7 @@ export interface Operations {
         'source'?: string;
         'switch'?: string;
         'time'?: string;
+        'who'?: string;
       }[];
     };
   };
