@@ -41,6 +41,7 @@ func (s *Service) rpcMux() operations.Mux {
 	s.listRPCs(m)
 	s.byName(m)
 	s.portRPCs(m)
+	s.undoRPCs(m)
 	return m
 }
 

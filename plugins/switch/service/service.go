@@ -176,8 +176,7 @@ func (s *Service) openState(ctx context.Context, h *host.Client) (err error) {
 	s.observed.Notify(func([]string) { together.Notify(s.seen) })
 	s.round.Notify(func([]string) { together.Notify(s.seen) })
 	views := append(
-		s.inventory.Views(),
-		s.writer.View(),
+		append(s.inventory.Views(), s.writer.Views()...),
 		s.kept,
 		s.engines,
 		s.observed,

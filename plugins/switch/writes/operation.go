@@ -18,11 +18,17 @@ type Operation struct {
 	Scope   int           // of a discovery
 	// Ports are the ports in Request that the caller named, by the numbers that their names had then.
 	Ports map[uint32]string
+	Undo  string // the operation that is taken back; its request, if any, is found when it is carried out
+	Force bool   // of an undo: what was changed since is overwritten
+	Group string // the plan that it is of
 }
 
-// Name is the name of the operation in the driver contract, "WriteVlan", or Discover.
+// Name is the name of the operation in the driver contract, "WriteVlan", or Discover or Undo.
 func (o *Operation) Name() string {
-	if o.Request == nil {
+	switch {
+	case o.Request == nil && o.Undo != "":
+		return Undo
+	case o.Request == nil:
 		return Discover
 	}
 	return switchdriver.NameOf(o.Request)
@@ -53,6 +59,9 @@ type form struct {
 	Scope   int             `json:"scope,omitempty"`
 
 	Ports map[uint32]string `json:"ports,omitempty"`
+	Undo  string            `json:"undo,omitempty"`
+	Force bool              `json:"force,omitempty"`
+	Group string            `json:"group,omitempty"`
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -62,6 +71,9 @@ func (o Operation) MarshalJSON() (_ []byte, err error) {
 		What:  o.What,
 		Scope: o.Scope,
 		Ports: o.Ports,
+		Undo:  o.Undo,
+		Force: o.Force,
+		Group: o.Group,
 	}
 	if o.Request != nil {
 		f.Request, err = protojson.Marshal(o.Request)
@@ -78,8 +90,15 @@ func (o *Operation) UnmarshalJSON(text []byte) error {
 	if err := json.Unmarshal(text, &f); err != nil {
 		return err
 	}
-	*o = Operation{What: f.What, Scope: f.Scope, Ports: f.Ports}
-	if f.Name == Discover {
+	*o = Operation{
+		What:  f.What,
+		Scope: f.Scope,
+		Ports: f.Ports,
+		Undo:  f.Undo,
+		Force: f.Force,
+		Group: f.Group,
+	}
+	if f.Name == Discover || f.Name == Undo {
 		return nil
 	}
 	if o.Request = switchdriver.NewRequest(f.Name); o.Request == nil {
