@@ -112,8 +112,9 @@ func (i *inverse) request(ctx context.Context) (proto.Message, error) {
 
 // changedSince is the fault of a change of which nothing can be taken back without force.
 func (i *inverse) changedSince(what string) error {
-	return fault.Device(
+	return fault.At(
 		fault.InUse,
+		"force",
 		"nothing of operation %s is taken back, because it was changed since: the switch shows %s; force overwrites that",
 		i.u.Record.ID,
 		what,

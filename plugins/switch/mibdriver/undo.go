@@ -35,8 +35,9 @@ func (d *Driver) Undo(
 	steps := v.invert(u.Record.Steps)
 	switch {
 	case len(steps) == 0 && len(v.left) > 0:
-		return nil, fault.Device(
+		return nil, fault.At(
 			fault.InUse,
+			"force",
 			"nothing of operation %s is taken back, because it was changed since: %s; force overwrites that",
 			u.Record.ID,
 			strings.Join(v.left, ", "),

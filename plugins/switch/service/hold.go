@@ -36,6 +36,7 @@ func (s *Service) holdRole(ctx context.Context, term *state.Term) {
 			s.log.Warn("changes of the file of the switch list are not noticed", "err", err)
 		}
 	})
+	work.Go(func() { s.runPlans(ctx, term) })
 	work.Go(func() { s.followSDN(ctx) })
 	work.Go(func() { s.pollCounters(ctx) })
 	work.Go(func() { s.followStations(ctx, term) })

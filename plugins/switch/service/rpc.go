@@ -42,6 +42,7 @@ func (s *Service) rpcMux() operations.Mux {
 	s.byName(m)
 	s.portRPCs(m)
 	s.undoRPCs(m)
+	s.planRPCs(m)
 	return m
 }
 

@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -52,7 +53,7 @@ func (s *Service) getUndoable(_ context.Context, in undoableIn) (*undoableOut, e
 		if node != 0 && mib.MAC(r.Node) != node {
 			continue
 		}
-		if len(out.Entries) == in.Limit {
+		if len(out.Entries) == cmp.Or(in.Limit, 100) {
 			break
 		}
 		out.Entries = append(out.Entries, undoable{

@@ -1,6 +1,7 @@
 package writes
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -152,4 +153,31 @@ func (r *Record) author() string {
 		by = "this controller"
 	}
 	return fmt.Sprintf("by %s at %s, operation %s", by, r.Begun.Format(time.RFC3339), r.ID)
+}
+
+// settleTime is how long Settle waits.
+const settleTime = time.Minute
+
+// Settle waits until what earlier processes left at a switch is repaired, or shown as left.
+func (w *Writer) Settle(ctx context.Context, node uint64) error {
+	wait, cancel := context.WithTimeout(ctx, settleTime)
+	defer cancel()
+	err := w.store.WaitUntil(wait, func(n *state.Snapshot) bool {
+		term := w.term.Load()
+		for _, r := range w.table.All(n, keyOf(node, "")) {
+			earlier := term == nil || r.Epoch != term.Epoch()
+			if r.State == Unknown || r.State == Sent && earlier {
+				return false
+			}
+		}
+		return true
+	})
+	if err != nil {
+		return fault.Wrap(
+			fault.Unavailable,
+			err,
+			"an earlier change of the switch waits for its repair, see switch:changes",
+		)
+	}
+	return nil
 }
