@@ -43,6 +43,7 @@ func (s *Service) rpcMux() operations.Mux {
 	s.portRPCs(m)
 	s.undoRPCs(m)
 	s.planRPCs(m)
+	s.inventoryRPCs(m)
 	return m
 }
 
