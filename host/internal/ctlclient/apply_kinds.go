@@ -1,6 +1,7 @@
 package ctlclient
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -44,6 +45,7 @@ func listMembers() []member {
 			"bier-channel",
 		),
 			othersOf("bier-channel:bier-network-channel", "bier-channel")},
+		{"plan", "VLANs and ports of many switches, as in docs/switch-operations.md; it is applied and waited for", planChanges, nil},
 		{"policies", "all dynamic policies, as in aaa:http-authorization", policyChanges, nil},
 		{"data", "any configuration: /rests/data/… to the JSON of that resource, null where there is to be none", dataChanges, nil},
 	}
@@ -212,6 +214,68 @@ func othersOf(container, list string) func(*link, []any) ([]change, error) {
 		}
 		return out, nil
 	}
+}
+
+// plannedSwitch is how a switch differs from a plan.
+type plannedSwitch struct {
+	Switch  string `json:"switch"`
+	Changes []struct {
+		Change string `json:"change"`
+		Detail string `json:"detail"`
+	} `json:"change"`
+	Problems []string `json:"problem"`
+}
+
+// planChanges has the controller compare its switches with a plan.
+func planChanges(l *link, value any) ([]change, error) {
+	document, err := json.Marshal(value) // whole numbers stay whole
+	if err != nil {
+		return nil, coded{console.Usage, err}
+	}
+	asked, err := json.Marshal(map[string]any{"input": map[string]any{"document": string(document)}})
+	if err != nil {
+		return nil, coded{console.Usage, err}
+	}
+	const base = "/rests/operations/switch-plan:"
+	out, err := l.callCommand(bytes.NewReader(asked), "restconf:call", "POST", base+"preview", "--data", "-")
+	if err != nil {
+		return nil, err
+	}
+	var answer struct {
+		Output struct {
+			Differences []plannedSwitch `json:"difference"`
+		} `json:"switch-plan:output"`
+	}
+	if err := json.Unmarshal(out, &answer); err != nil {
+		return nil, coded{console.Failed, fmt.Errorf("the answer of switch-plan:preview: %w", err)}
+	}
+	if len(answer.Output.Differences) == 0 {
+		return nil, nil
+	}
+	apply, err := json.Marshal(map[string]any{"input": map[string]any{"document": string(document), "wait": true}})
+	return []change{{
+		what:  "~ the plan for switches",
+		diff:  planLines(answer.Output.Differences),
+		words: []string{"restconf:call", "POST", base + "apply", "--data", "-"},
+		body:  apply,
+	}}, err
+}
+
+// planLines are the lines of a plan's differences.
+func planLines(all []plannedSwitch) (out []string) {
+	for _, d := range all {
+		for _, c := range d.Changes {
+			line := "+ " + d.Switch + ": " + c.Change
+			if c.Detail != "" {
+				line += " (" + c.Detail + ")"
+			}
+			out = append(out, line)
+		}
+		for _, text := range d.Problems {
+			out = append(out, "! "+d.Switch+": "+text)
+		}
+	}
+	return out
 }
 
 func policyChanges(l *link, value any) ([]change, error) {

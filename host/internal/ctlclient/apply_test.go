@@ -1,6 +1,7 @@
 package ctlclient
 
 import (
+	"encoding/json"
 	"reflect"
 	"strings"
 	"testing"
@@ -25,5 +26,17 @@ func TestWhatDiffersIsShown(t *testing.T) {
 	// Other names of the same, and entries in another order, are no change.
 	if !reflect.DeepEqual(comparableValue(map[string]any{"m:a": []any{2.0, "1"}}), comparableValue(map[string]any{"a": []any{1.0, 2.0}})) {
 		t.Error("a name without its module, or a 64-bit number, counts as a change")
+	}
+}
+
+func TestPlanLines(t *testing.T) {
+	var all []plannedSwitch
+	text := `[{"switch":"sw1","change":[{"change":"making VLAN 10","detail":"tagged port1"},{"change":"setting port 2"}]},{"switch":"sw2","problem":["no such port"]}]`
+	if err := json.Unmarshal([]byte(text), &all); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"+ sw1: making VLAN 10 (tagged port1)", "+ sw1: setting port 2", "! sw2: no such port"}
+	if got := planLines(all); !reflect.DeepEqual(got, want) {
+		t.Errorf("%q", got)
 	}
 }

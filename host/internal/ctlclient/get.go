@@ -21,6 +21,7 @@ var shown = map[string][]string{
 	"plugins":    {"plugin:list"},
 	"switches":   {"switch:PrintDB"},
 	"edges":      {"switch:edges"},
+	"inventory":  {"switch:inventory"},
 	"topologies": {"bier:topo-list"},
 	"channels":   {"bier:channel-list"},
 	"routers":    {"bier:session-list"},

@@ -34,6 +34,10 @@ type StandardDriver interface {
 	Identify(ctx context.Context, sw *switchdriver.Switch) (sysObjectID, sysDescr string, err error)
 	// Recover repairs a change whose steps were noted.
 	Recover(ctx context.Context, sw *switchdriver.Switch, steps []writes.Step) (writes.Outcome, string, error)
+	// Undo takes back a change whose steps were noted, and says what it left.
+	Undo(ctx context.Context, sw *switchdriver.Switch, u writes.Undoing) (lines []string, err error)
+	// ReadInventory reads what a switch is made of; none: it does not say.
+	ReadInventory(ctx context.Context, sw *switchdriver.Switch) ([]Component, error)
 	ReadCounters(ctx context.Context, sw *switchdriver.Switch) (Counters, error)
 }
 

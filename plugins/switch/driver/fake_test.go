@@ -139,9 +139,9 @@ func newBench(t *testing.T, o driver.Options) *bench {
 	var wg sync.WaitGroup
 	wg.Go(func() { b.chooser.Run(ctx) })
 	t.Cleanup(func() { cancel(); wg.Wait() })
-	b.writer = writes.New(writes.Options{Perform: b.chooser.Perform, Repair: b.chooser.Repair, Log: testLog(),
+	b.writer = writes.New(writes.Options{Perform: b.perform, Repair: b.chooser.Repair, Log: testLog(),
 		Find: func(uint64) (*switchdriver.Switch, error) { return nil, fault.New(fault.NotFound, "no list") }})
-	store, err := state.Open(ctx, c, b.writer.View())
+	store, err := state.Open(ctx, c, b.writer.Views()...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,6 +149,22 @@ func newBench(t *testing.T, o driver.Options) *bench {
 	wg.Go(func() { store.Role(ctx, "role", b.writer.Run) })
 	b.until("the role is held", b.writer.Holds)
 	return b
+}
+
+// perform carries an operation out as the service does.
+func (b *bench) perform(
+	ctx context.Context,
+	sw *switchdriver.Switch,
+	o *writes.Operation,
+) ([]string, error) {
+	if o.Undo == "" {
+		return b.chooser.Perform(ctx, sw, o)
+	}
+	u, err := b.writer.Undoing(o)
+	if err != nil {
+		return nil, err
+	}
+	return b.chooser.Undo(ctx, sw, o, u)
 }
 
 // install starts a driver plugin.

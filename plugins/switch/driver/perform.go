@@ -71,6 +71,9 @@ func (g *checked) performOperation(
 				return nil, err
 			}
 		}
+		if plan.Port, err = g.portBefore(ctx, sw, o); err != nil {
+			return nil, err
+		}
 		if err := writes.Begin(ctx, plan); err != nil {
 			return nil, err
 		}

@@ -48,6 +48,27 @@ const (
 	DuplexStatusFull = 3
 )
 
+// ENTITY-MIB (RFC 6933) and ENTITY-SENSOR-MIB (RFC 3433), by entPhysicalIndex.
+const (
+	EntDescr       OID = ".1.3.6.1.2.1.47.1.1.1.1.2"
+	EntContainedIn OID = ".1.3.6.1.2.1.47.1.1.1.1.4"
+	EntClass       OID = ".1.3.6.1.2.1.47.1.1.1.1.5"
+	EntName        OID = ".1.3.6.1.2.1.47.1.1.1.1.7"
+	EntHardware    OID = ".1.3.6.1.2.1.47.1.1.1.1.8"
+	EntFirmware    OID = ".1.3.6.1.2.1.47.1.1.1.1.9"
+	EntSoftware    OID = ".1.3.6.1.2.1.47.1.1.1.1.10"
+	EntSerial      OID = ".1.3.6.1.2.1.47.1.1.1.1.11"
+	EntVendor      OID = ".1.3.6.1.2.1.47.1.1.1.1.12"
+	EntModel       OID = ".1.3.6.1.2.1.47.1.1.1.1.13"
+	EntIsFRU       OID = ".1.3.6.1.2.1.47.1.1.1.1.16"
+
+	EntSensorType      OID = ".1.3.6.1.2.1.99.1.1.1.1"
+	EntSensorScale     OID = ".1.3.6.1.2.1.99.1.1.1.2"
+	EntSensorPrecision OID = ".1.3.6.1.2.1.99.1.1.1.3"
+	EntSensorValue     OID = ".1.3.6.1.2.1.99.1.1.1.4"
+	EntSensorStatus    OID = ".1.3.6.1.2.1.99.1.1.1.5"
+)
+
 // POWER-ETHERNET-MIB (RFC 3621): ports by group and number in it, supplies by group.
 const (
 	PsePortAdminEnable     OID = ".1.3.6.1.2.1.105.1.1.1.3"

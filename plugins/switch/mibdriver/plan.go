@@ -33,6 +33,8 @@ type change struct {
 type step struct {
 	writes.Step
 	set []gosnmp.SnmpPDU
+	// ways are tried instead of set, until the switch takes one.
+	ways []way
 	// last says that what the step removes may not come back as it was: what was sent before it is read back first.
 	last  bool
 	final bool          // it is not taken back when the call fails

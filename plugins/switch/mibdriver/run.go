@@ -83,7 +83,11 @@ func (j *job) sendStep(ctx context.Context, steps []step, i int) error {
 			return ctx.Err()
 		}
 	}
-	err := j.d.sendSet(ctx, j.w, s.set)
+	ways := s.ways
+	if len(ways) == 0 {
+		ways = []way{{s.set}}
+	}
+	err := j.d.tryWays(ctx, j.w, ways)
 	var e *snmp.Error
 	if err == nil || !errors.As(err, &e) || e.Access() {
 		return err

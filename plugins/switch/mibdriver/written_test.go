@@ -38,7 +38,7 @@ func newWriter(t *testing.T, d *mibdriver.Driver, sw *switchdriver.Switch) *writ
 	ctx, cancel := context.WithCancel(context.Background())
 	var work sync.WaitGroup
 	t.Cleanup(func() { cancel(); work.Wait() })
-	store, err := state.Open(ctx, c, w.View())
+	store, err := state.Open(ctx, c, w.Views()...)
 	if err != nil {
 		t.Fatal(err)
 	}

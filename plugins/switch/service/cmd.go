@@ -16,8 +16,8 @@ func Commands() []commands.Command {
 
 // commandTable returns the shell commands; those of the zero Service describe them only.
 func (s *Service) commandTable() []commands.Command {
-	return append(s.dailyCommands(), s.cmdReadDB(), s.cmdPrintDB(), s.cmdImportDB(), s.cmdExportDB(), s.cmdEdges(), s.cmdTraps(),
-		s.cmdDrivers(), s.cmdVendors(), s.cmdModels(), s.cmdACLs(), s.cmdChanges(), s.cmdSDN(),
+	return append(append(s.dailyCommands(), s.planCommands()...), s.cmdReadDB(), s.cmdPrintDB(), s.cmdImportDB(), s.cmdExportDB(), s.cmdEdges(), s.cmdTraps(),
+		s.cmdDrivers(), s.cmdVendors(), s.cmdModels(), s.cmdACLs(), s.cmdChanges(), s.cmdUndo(), s.cmdInventory(), s.cmdSDN(),
 		hostkeys.Table(hostKeysCommand, func() *hostkeys.Keys { return s.keys }),
 		s.cmdTopoDiscover("switch:TopoDiscover", discovery.All, "Discover switches, ports and edges",
 			"Asks all switches of the list for their ports and neighbours and shows what was found. A switch that\n"+

@@ -37,6 +37,7 @@ func (s *Service) holdRole(ctx context.Context, term *state.Term) {
 			s.log.Warn("changes of the file of the switch list are not noticed", "err", err)
 		}
 	})
+	work.Go(func() { s.runPlans(ctx, term) })
 	work.Go(func() { s.followSDN(ctx) })
 	work.Go(func() { s.pollCounters(ctx) })
 	work.Go(func() { s.followStations(ctx, term) })
@@ -84,8 +85,15 @@ func (s *Service) performOperation(
 	sw *switchdriver.Switch,
 	o *writes.Operation,
 ) ([]string, error) {
-	if o.Request != nil {
+	switch {
+	case o.Request != nil:
 		return s.drivers.Perform(ctx, sw, o)
+	case o.Undo != "":
+		u, err := s.writer.Undoing(o)
+		if err != nil {
+			return nil, err
+		}
+		return s.drivers.Undo(ctx, sw, o, u)
 	}
 	if o.Scope < int(discovery.All) || o.Scope > int(discovery.Edges) {
 		return nil, fault.New(fault.Internal, "there is no discovery of scope %d", o.Scope)

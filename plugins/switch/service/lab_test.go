@@ -7,6 +7,7 @@ import (
 	"os"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -34,6 +35,7 @@ type bench struct {
 	*Service
 	mux operations.Mux
 	set *yang.Set
+	cut atomic.Pointer[context.CancelFunc] // ends the term of the role; the next begins soon
 }
 
 func newLab(t *testing.T, o network.Options) *bench {
@@ -68,11 +70,19 @@ func benchOf(t *testing.T, list []byte) *bench {
 	if err := s.openState(ctx, h); err != nil {
 		t.Fatal(err)
 	}
+	b := &bench{Service: s}
 	held := make(chan struct{})
+	first := sync.OnceFunc(func() { close(held) })
 	work.Go(func() {
 		s.store.Role(ctx, role, func(ctx context.Context, term *state.Term) {
-			close(held)
+			ctx, cut := context.WithCancel(ctx)
+			defer cut()
+			b.cut.Store(&cut)
+			first()
+			var plans sync.WaitGroup
+			plans.Go(func() { s.runPlans(ctx, term) })
 			s.writer.Run(ctx, term)
+			plans.Wait()
 		})
 	})
 	<-held
@@ -86,7 +96,7 @@ func benchOf(t *testing.T, list []byte) *bench {
 	if _, err := s.survey.Discover(t.Context(), discovery.All, nil); err != nil {
 		t.Fatal(err)
 	}
-	b := &bench{Service: s, mux: s.rpcMux()}
+	b.mux = s.rpcMux()
 	src, err := yang.FromFS("switch", os.DirFS(".."), "yang")
 	if err != nil {
 		t.Fatal(err)

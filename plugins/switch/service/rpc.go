@@ -41,6 +41,9 @@ func (s *Service) rpcMux() operations.Mux {
 	s.listRPCs(m)
 	s.byName(m)
 	s.portRPCs(m)
+	s.undoRPCs(m)
+	s.planRPCs(m)
+	s.inventoryRPCs(m)
 	return m
 }
 

@@ -53,6 +53,7 @@ type Service struct {
 	keys       *hostkeys.Keys
 	writer     *writes.Writer
 	sdn        *driver.SDN
+	plans      *plans
 	discovered chan struct{} // a discovery has ended
 
 	store     *state.Store
@@ -159,6 +160,7 @@ func New(ctx context.Context, env *sdk.Env) (*sdk.Plugin, error) {
 
 // openState follows the plugin's data.
 func (s *Service) openState(ctx context.Context, h *host.Client) (err error) {
+	s.plans = newPlans(s.writer)
 	s.kept = state.NewTable[keptInterval](state.Private(intervalPrefix))
 	s.engines = state.NewTable[keptEngine](state.Private(enginePrefix))
 	s.observed = state.NewTableWith(state.Private(observedPrefix), state.Packed(shortenRecord))
@@ -176,8 +178,7 @@ func (s *Service) openState(ctx context.Context, h *host.Client) (err error) {
 	s.observed.Notify(func([]string) { together.Notify(s.seen) })
 	s.round.Notify(func([]string) { together.Notify(s.seen) })
 	views := append(
-		s.inventory.Views(),
-		s.writer.View(),
+		append(s.inventory.Views(), s.writer.Views()...),
 		s.kept,
 		s.engines,
 		s.observed,
@@ -187,6 +188,8 @@ func (s *Service) openState(ctx context.Context, h *host.Client) (err error) {
 		s.lastTraps.View(),
 		s.trapsNow,
 		s.sdn.View(),
+		s.plans.records,
+		s.plans.steps,
 	)
 	if s.store, err = state.Open(ctx, h, views...); err != nil {
 		return err

@@ -15,28 +15,44 @@ import (
 // maxNode is the highest MAC address.
 const maxNode = 1<<48 - 1
 
+// decodeDone reads a record of what can be undone.
+func decodeDone(id string, value []byte) (r Record, err error) {
+	if err := json.Unmarshal(value, &r); err != nil {
+		return r, err
+	}
+	if r.ID != id {
+		return r, fmt.Errorf("it says that it is %.60q", r.ID)
+	}
+	return r, r.check()
+}
+
 // decodeRecord reads a record. One that cannot be repaired (of another release, or damaged) is
 // refused here: it is shown, and its switch does not wait for it.
 func decodeRecord(key string, value []byte) (r Record, err error) {
 	if err := json.Unmarshal(value, &r); err != nil {
 		return r, err
 	}
-	switch {
-	case keyOf(r.Node, r.ID) != key:
+	if keyOf(r.Node, r.ID) != key {
 		return r, fmt.Errorf("it says that it is %.60q", r.ID)
+	}
+	return r, r.check()
+}
+
+func (r *Record) check() error {
+	switch {
 	case r.Node > maxNode:
-		return r, fmt.Errorf("it has the invalid switch id %d", r.Node)
+		return fmt.Errorf("it has the invalid switch id %d", r.Node)
 	case !slices.Contains([]State{Queued, Sent, Done, Failed, Unknown}, r.State):
-		return r, fmt.Errorf("the state %.40q is not known", r.State)
+		return fmt.Errorf("the state %.40q is not known", r.State)
 	}
 	for _, s := range r.Steps {
 		for _, a := range s.Assigns {
 			if err := a.check(); err != nil {
-				return r, err
+				return err
 			}
 		}
 	}
-	return r, nil
+	return nil
 }
 
 func (a Assignment) check() error {

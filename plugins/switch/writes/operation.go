@@ -19,11 +19,17 @@ type Operation struct {
 	By      string        // who asked for it, of a discovery
 	// Ports are the ports in Request that the caller named, by the numbers that their names had then.
 	Ports map[uint32]string
+	Undo  string // the operation that is taken back; its request, if any, is found when it is carried out
+	Force bool   // of an undo: what was changed since is overwritten
+	Group string // the plan that it is of
 }
 
-// Name is the name of the operation in the driver contract, "WriteVlan", or Discover.
+// Name is the name of the operation in the driver contract, "WriteVlan", or Discover or Undo.
 func (o *Operation) Name() string {
-	if o.Request == nil {
+	switch {
+	case o.Request == nil && o.Undo != "":
+		return Undo
+	case o.Request == nil:
 		return Discover
 	}
 	return switchdriver.NameOf(o.Request)
@@ -55,6 +61,9 @@ type form struct {
 	By      string          `json:"by,omitempty"`
 
 	Ports map[uint32]string `json:"ports,omitempty"`
+	Undo  string            `json:"undo,omitempty"`
+	Force bool              `json:"force,omitempty"`
+	Group string            `json:"group,omitempty"`
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -65,6 +74,9 @@ func (o Operation) MarshalJSON() (_ []byte, err error) {
 		Scope: o.Scope,
 		By:    o.By,
 		Ports: o.Ports,
+		Undo:  o.Undo,
+		Force: o.Force,
+		Group: o.Group,
 	}
 	if o.Request != nil {
 		f.Request, err = protojson.Marshal(o.Request)
@@ -81,8 +93,16 @@ func (o *Operation) UnmarshalJSON(text []byte) error {
 	if err := json.Unmarshal(text, &f); err != nil {
 		return err
 	}
-	*o = Operation{What: f.What, Scope: f.Scope, By: f.By, Ports: f.Ports}
-	if f.Name == Discover {
+	*o = Operation{
+		What:  f.What,
+		Scope: f.Scope,
+		By:    f.By,
+		Ports: f.Ports,
+		Undo:  f.Undo,
+		Force: f.Force,
+		Group: f.Group,
+	}
+	if f.Name == Discover || f.Name == Undo {
 		return nil
 	}
 	if o.Request = switchdriver.NewRequest(f.Name); o.Request == nil {

@@ -42,6 +42,8 @@ type Record struct {
 	Faults  []Fault   `json:"faults,omitempty"`
 	Outcome Outcome   `json:"outcome,omitempty"` // of the repair
 	Text    string    `json:"text,omitempty"`
+
+	UndoneBy string `json:"undone-by,omitempty"` // the operation that took it back
 }
 
 // What names the operation for people.
@@ -58,11 +60,12 @@ func (r *Record) isLeft() bool {
 }
 
 // Plan is what is noted before anything is sent: the steps of a driver that knows them,
-// else who makes the change, and of a VLAN what was before.
+// else who makes the change, and of a VLAN or a port what was before.
 type Plan struct {
-	Driver string         `json:"driver,omitempty"`
-	Before *pluginv1.Vlan `json:"before,omitempty"`
-	Steps  []Step         `json:"steps,omitempty"`
+	Driver string                 `json:"driver,omitempty"`
+	Before *pluginv1.Vlan         `json:"before,omitempty"`
+	Port   *pluginv1.PortSettings `json:"port,omitempty"`
+	Steps  []Step                 `json:"steps,omitempty"`
 }
 
 // Step is what one SET assigns.

@@ -62,6 +62,7 @@ type Options struct {
 type Writer struct {
 	opt   Options
 	table *state.Table[Record]
+	done  *state.Table[Record] // changes that were carried out, by id: what can be undone
 	store *state.Store
 	term  atomic.Pointer[state.Term] // nil: another process holds the role
 	turns switchdriver.Turns         // one change at a time for each switch
@@ -84,14 +85,18 @@ func New(o Options) *Writer {
 		taken: map[string]bool{},
 	}
 	w.table = state.NewTableWith(state.Private(prefix), state.Codec[Record]{Decode: decodeRecord})
+	w.done = state.NewTableWith(
+		state.Private(donePrefix),
+		state.Codec[Record]{Decode: decodeDone},
+	)
 	w.table.Notify(func([]string) { together.Notify(w.news) })
 	return w
 }
 
-// View is what the store follows for the Writer.
-func (w *Writer) View() state.View { return w.table }
+// Views are what the store follows for the Writer.
+func (w *Writer) Views() []state.View { return []state.View{w.table, w.done} }
 
-// Bind gives the Writer the store, opened with its view.
+// Bind gives the Writer the store, opened with its views.
 func (w *Writer) Bind(s *state.Store) { w.store = s }
 
 func keyOf(node uint64, id string) string {
@@ -127,16 +132,28 @@ func (w *Writer) newRecord(ctx context.Context, sw *switchdriver.Switch, o Opera
 // whoever did it. When the caller's time ends first, an operation that was not begun
 // is cancelled; of another the fault says that its end is not known, and names it.
 func (w *Writer) Do(ctx context.Context, sw *switchdriver.Switch, o Operation) ([]string, error) {
+	_, lines, err := w.DoRecorded(ctx, sw, o)
+	return lines, err
+}
+
+// DoRecorded is Do, and returns the id of the operation.
+func (w *Writer) DoRecorded(
+	ctx context.Context,
+	sw *switchdriver.Switch,
+	o Operation,
+) (id string, lines []string, err error) {
 	r := w.newRecord(ctx, sw, o)
 	term := w.term.Load()
 	if term != nil && term.Check() == nil {
-		return w.carryOperation(ctx, &carried{
+		lines, err = w.carryOperation(ctx, &carried{
 			w:      w,
 			term:   term,
 			record: r,
 		}, sw)
+		return r.ID, lines, err
 	}
-	return w.askHolder(ctx, r)
+	lines, err = w.askHolder(ctx, r)
+	return r.ID, lines, err
 }
 
 // Holds reports whether this process acts on switches.
@@ -156,6 +173,9 @@ func (w *Writer) putRecord(ctx context.Context, c *carried, r Record) error {
 		}
 		if r.hasEnded() {
 			w.pruneRecords(tx, r.Outcome != "")
+			if err := w.keepDone(tx, r); err != nil {
+				return err
+			}
 		}
 		return w.table.Put(tx, r.key(), r)
 	})
@@ -270,12 +290,15 @@ func (w *Writer) finishOperation(ctx context.Context, c *carried, lines []string
 	case c.kept:
 		r.State, r.Text, r.Faults = Unknown, err.Error(), toFaults(err)
 	case r.Timeout == 0: // no caller waits for the record
+		if err == nil {
+			r.State, r.Ended = Done, time.Now().UTC()
+		}
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeTime)
 		defer cancel()
 		if _, e := c.term.Update(ctx, func(tx *state.Tx) error {
 			tx.Volatile() // one that comes back is found to be whole
 			w.table.Delete(tx, r.key())
-			return nil
+			return w.keepDone(tx, r)
 		}); e != nil {
 			// Found again by the repair, it turns out to be whole or undone.
 			w.opt.Log.Warn(

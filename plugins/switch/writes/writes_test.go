@@ -92,7 +92,7 @@ func start(t *testing.T, h *plugintest.Host, d *device) *process {
 	ctx, cancel := context.WithCancel(context.Background())
 	t.Cleanup(cancel)
 	var err error
-	if p.store, err = state.Open(ctx, c, p.View()); err != nil {
+	if p.store, err = state.Open(ctx, c, p.Views()...); err != nil {
 		t.Fatal(err)
 	}
 	p.Bind(p.store)

@@ -1,0 +1,437 @@
+package service
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"ctl.internal/internal/together"
+	"ctl.internal/plugins/switch/mib"
+	"ctl.internal/plugins/switch/plan"
+	"ctl.internal/plugins/switch/writes"
+	"ctl.internal/sdk/caller"
+	"ctl.internal/sdk/fault"
+	"ctl.internal/sdk/state"
+	"ctl.internal/sdk/switchdriver"
+)
+
+// The bounds of plans: how many are kept, the time for one switch, and how often a switch is compared again after its
+// changes.
+const (
+	maxPlans      = 100
+	planStepTime  = 10 * time.Minute
+	planPerChange = time.Minute
+	maxCompared   = 3
+)
+
+const (
+	planPrefix = "plan/"
+	stepPrefix = "planstep/"
+)
+
+// planState is how far a plan is.
+type planState string
+
+// The states of a plan. Applying and undoing go on by themselves, at whichever node acts on switches.
+const (
+	planApplying   planState = "applying"
+	planApplied    planState = "applied"
+	planFailed     planState = "failed"
+	planStopped    planState = "stopped"
+	planUndoing    planState = "undoing"
+	planUndone     planState = "undone"
+	planUndoFailed planState = "undo-failed"
+)
+
+// isRunning reports whether something is being done for a plan.
+func (p planState) isRunning() bool { return p == planApplying || p == planUndoing }
+
+// planRecord is a plan that was applied.
+type planRecord struct {
+	ID       string    `json:"id"`
+	Name     string    `json:"name,omitempty"`
+	By       string    `json:"by,omitempty"`
+	Begun    time.Time `json:"begun"`
+	Ended    time.Time `json:"ended,omitzero"`
+	State    planState `json:"state"`
+	Document string    `json:"document"`
+	Nodes    []uint64  `json:"nodes"`
+	Parallel int       `json:"parallel"`
+	GoOn     bool      `json:"go-on,omitempty"` // at a fault
+	Force    bool      `json:"force,omitempty"` // of the undo
+	Run      int       `json:"run"`             // steps of an earlier run count no more
+}
+
+// planStep is what came of a plan at one switch.
+type planStep struct {
+	Node    uint64    `json:"node"`
+	Run     int       `json:"run"`
+	Failed  bool      `json:"failed,omitempty"`
+	Changes int       `json:"changes"`
+	Text    string    `json:"text,omitempty"`
+	At      time.Time `json:"at"`
+}
+
+func stepKey(plan string, node uint64) string { return fmt.Sprintf("%s/%012x", plan, node) }
+
+// plans is what was planned, and how far it is.
+type plans struct {
+	records *state.Table[planRecord]
+	steps   *state.Table[planStep]
+	news    chan struct{}
+	// do has an operation carried out.
+	do func(context.Context, *switchdriver.Switch, writes.Operation) (string, []string, error)
+}
+
+func newPlans(w *writes.Writer) *plans {
+	p := &plans{
+		records: state.NewTableWith(
+			state.Private(planPrefix),
+			state.Packed(func(*planRecord) bool { return false }),
+		),
+		steps: state.NewTable[planStep](state.Private(stepPrefix)),
+		news:  make(chan struct{}, 1),
+		do:    w.DoRecorded,
+	}
+	p.records.Notify(func([]string) { together.Notify(p.news) })
+	return p
+}
+
+// listPlans returns the plans, the newest first.
+func (s *Service) listPlans() (out []planRecord) {
+	for _, p := range s.plans.records.All(s.store.Now(), "") {
+		out = append(out, p)
+	}
+	slices.SortFunc(out, func(a, b planRecord) int { return strings.Compare(b.ID, a.ID) })
+	return out
+}
+
+func (s *Service) findPlan(r state.Reader, id string) (planRecord, error) {
+	p, ok := s.plans.records.Get(r, id)
+	if !ok {
+		return p, fault.At(fault.NotFound, "plan", "there is no plan %.40q; switch:plans lists them", id)
+	}
+	return p, nil
+}
+
+// stepsOf are the steps of the plan's present run, by node.
+func (s *Service) stepsOf(r state.Reader, p *planRecord) map[uint64]planStep {
+	out := map[uint64]planStep{}
+	for _, step := range s.plans.steps.All(r, p.ID+"/") {
+		if step.Run == p.Run {
+			out[step.Node] = step
+		}
+	}
+	return out
+}
+
+// beginPlan writes a plan that the holder of the role then applies.
+func (s *Service) beginPlan(ctx context.Context, p planRecord) (planRecord, error) {
+	who, _ := caller.From(ctx)
+	p.By, p.Begun, p.State, p.Run = who.ID(), time.Now().UTC(), planApplying, 1
+	p.ID = p.Begun.Format("20060102T150405.000") + "-" + rand.Text()[:4]
+	_, err := s.store.Update(ctx, func(tx *state.Tx) error {
+		if err := s.prunePlans(tx); err != nil {
+			return err
+		}
+		return s.plans.records.Put(tx, p.ID, p)
+	})
+	return p, err
+}
+
+// prunePlans removes the oldest plan that has ended, where there are too many.
+func (s *Service) prunePlans(tx *state.Tx) error {
+	all := map[string]planRecord{}
+	maps.Insert(all, s.plans.records.All(tx.Snapshot(), ""))
+	if len(all) < maxPlans {
+		return nil
+	}
+	for _, id := range slices.Sorted(maps.Keys(all)) {
+		if all[id].State.isRunning() {
+			continue
+		}
+		s.plans.records.Delete(tx, id)
+		for key := range s.plans.steps.All(tx.Snapshot(), id+"/") {
+			s.plans.steps.Delete(tx, key)
+		}
+		return nil
+	}
+	return fault.New(fault.Unavailable, "%d plans are being applied; try again later", len(all))
+}
+
+// movePlan changes the state of a plan, if it is in one of those that are allowed.
+func (s *Service) movePlan(
+	ctx context.Context,
+	id string,
+	to planState,
+	force bool,
+	from ...planState,
+) (p planRecord, err error) {
+	_, err = s.store.Update(ctx, func(tx *state.Tx) error {
+		if p, err = s.findPlan(tx, id); err != nil {
+			return err
+		}
+		if !slices.Contains(from, p.State) {
+			return fault.At(fault.InUse, "plan", "plan %s is %s; this can be done with one that is %v", id, p.State, from)
+		}
+		if to.isRunning() {
+			p.Run, p.Ended, p.Force = p.Run+1, time.Time{}, force
+		}
+		p.State = to
+		return s.plans.records.Put(tx, id, p)
+	})
+	return p, err
+}
+
+// runPlans applies and undoes plans, one after the other, for one term of the role.
+func (s *Service) runPlans(ctx context.Context, term *state.Term) {
+	for {
+		all := s.listPlans()
+		for _, p := range slices.Backward(all) {
+			if p.State.isRunning() && ctx.Err() == nil {
+				s.runPlan(ctx, term, p)
+			}
+		}
+		select {
+		case <-s.plans.news:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// runPlan does what is left of a plan. One that is cut short goes on with the next holder of the role.
+func (s *Service) runPlan(ctx context.Context, term *state.Term, p planRecord) {
+	doc, err := plan.Parse([]byte(p.Document))
+	if err != nil { // it was read when it was begun
+		s.log.Warn("a plan cannot be read", "plan", p.ID, "err", err)
+		s.endPlan(ctx, term, p, true)
+		return
+	}
+	targets := map[uint64]*plannedSwitch{}
+	for i := range doc.Switches {
+		if sw := s.targetOf(doc, &doc.Switches[i]); sw.sw != nil {
+			targets[sw.sw.NodeId] = sw
+		}
+	}
+	var failed atomic.Bool
+	steps := s.stepsOf(s.store.Now(), &p)
+	var g errgroup.Group
+	g.SetLimit(p.Parallel)
+	for _, node := range p.Nodes {
+		if step, ended := steps[node]; ended {
+			failed.Store(failed.Load() || step.Failed)
+			continue
+		}
+		g.Go(func() error {
+			if ctx.Err() != nil || s.isStopped(&p) || failed.Load() && !p.GoOn {
+				return nil
+			}
+			step := s.runStep(ctx, &p, node, targets[node])
+			if ctx.Err() != nil || term.Check() != nil {
+				return nil // it is done again
+			}
+			failed.Store(failed.Load() || step.Failed)
+			s.putStep(ctx, term, &p, step)
+			return nil
+		})
+	}
+	_ = g.Wait()
+	if ctx.Err() == nil {
+		s.endPlan(ctx, term, p, failed.Load())
+	}
+}
+
+// isStopped reports whether a plan is to be done no more, or in another way.
+func (s *Service) isStopped(p *planRecord) bool {
+	now, ok := s.plans.records.Get(s.store.Now(), p.ID)
+	return !ok || now.State != p.State || now.Run != p.Run
+}
+
+// planStore bounds one write of the store.
+const planStore = 10 * time.Second
+
+func (s *Service) putStep(ctx context.Context, term *state.Term, p *planRecord, step planStep) {
+	ctx, cancel := context.WithTimeout(ctx, planStore)
+	defer cancel()
+	_, err := term.Update(ctx, func(tx *state.Tx) error {
+		return s.plans.steps.Put(tx, stepKey(p.ID, step.Node), step)
+	})
+	if err != nil {
+		s.log.Warn("the result of a plan is not written", "plan", p.ID, "err", err)
+	}
+}
+
+// endPlan writes how a plan ended, unless it was stopped meanwhile.
+func (s *Service) endPlan(ctx context.Context, term *state.Term, p planRecord, failed bool) {
+	ctx, cancel := context.WithTimeout(ctx, planStore)
+	defer cancel()
+	to := planApplied
+	switch {
+	case p.State == planUndoing && failed:
+		to = planUndoFailed
+	case p.State == planUndoing:
+		to = planUndone
+	case failed:
+		to = planFailed
+	}
+	_, err := term.Update(ctx, func(tx *state.Tx) error {
+		now, ok := s.plans.records.Get(tx, p.ID)
+		if !ok || now.State != p.State || now.Run != p.Run {
+			return nil
+		}
+		now.State, now.Ended = to, time.Now().UTC()
+		return s.plans.records.Put(tx, p.ID, now)
+	})
+	if err != nil {
+		s.log.Warn("the end of a plan is not written", "plan", p.ID, "err", err)
+	}
+}
+
+// runStep applies or undoes a plan at one switch.
+func (s *Service) runStep(
+	ctx context.Context,
+	p *planRecord,
+	node uint64,
+	target *plannedSwitch,
+) planStep {
+	ctx, cancel := context.WithTimeout(ctx, planStepTime)
+	defer cancel()
+	step := planStep{Node: node, Run: p.Run}
+	err := s.writer.Settle(ctx, node)
+	var left []string
+	switch {
+	case err != nil:
+	case p.State == planUndoing:
+		step.Changes, left, err = s.undoStep(ctx, p, node)
+	case target == nil:
+		err = fmt.Errorf("it is not in the switch list any more")
+	case len(target.problems) > 0:
+		err = errors.New(strings.Join(target.problems, "; "))
+	default:
+		step.Changes, err = s.applyStep(ctx, p, target)
+	}
+	if err != nil {
+		step.Failed = true
+		left = append(left, err.Error())
+	}
+	step.Text, step.At = strings.Join(left, "; "), time.Now().UTC()
+	return step
+}
+
+// applyStep makes a switch as planned: it is compared, changed, and compared again.
+func (s *Service) applyStep(ctx context.Context, p *planRecord, t *plannedSwitch) (done int, err error) {
+	for range maxCompared {
+		if err := s.compare(ctx, t); err != nil || len(t.changes) == 0 {
+			return done, err
+		}
+		for _, c := range t.changes {
+			if s.isStopped(p) {
+				return done, fmt.Errorf("it was stopped")
+			}
+			if err := s.doPlanned(ctx, t.sw, writes.Operation{
+				What:    c.What,
+				Request: c.Request,
+				Ports:   namedIn(&t.target),
+				Group:   p.ID,
+			}); err != nil {
+				return done, err
+			}
+			done++
+		}
+	}
+	if err := s.compare(ctx, t); err != nil || len(t.changes) == 0 {
+		return done, err
+	}
+	return done, fault.Device(
+		fault.Downstream,
+		"switch %s takes the changes and still differs: %s",
+		switchdriver.Label(t.sw),
+		t.changes[0].What,
+	)
+}
+
+// namedIn are the ports of a plan by number: a port that has another number now is found by its name.
+func namedIn(t *plan.Target) map[uint32]string {
+	out := map[uint32]string{}
+	for number, p := range t.Ports {
+		if strings.EqualFold(t.Names[number], p.Port) && p.Port != fmt.Sprint(number) {
+			out[number] = t.Names[number]
+		}
+	}
+	return out
+}
+
+func (s *Service) doPlanned(ctx context.Context, sw *switchdriver.Switch, o writes.Operation) error {
+	ctx, cancel := context.WithTimeout(ctx, planPerChange)
+	defer cancel()
+	_, _, err := s.plans.do(ctx, sw, o)
+	return err
+}
+
+// undoStep takes back what a plan has changed at a switch, the last first. What was changed since is left and named.
+func (s *Service) undoStep(ctx context.Context, p *planRecord, node uint64) (done int, left []string, err error) {
+	sw, err := s.findSwitch(node)
+	if err != nil {
+		return 0, nil, err
+	}
+	for _, r := range s.writer.Done(p.ID) {
+		if r.Node != node || r.Operation.Undo != "" || r.UndoneBy != "" {
+			continue
+		}
+		o := undoOperation(&r, p.Force)
+		ctx, cancel := context.WithTimeout(ctx, planPerChange)
+		_, lines, err := s.plans.do(ctx, sw, o)
+		cancel()
+		switch {
+		case isChangedSince(err):
+			left = append(left, err.Error())
+			continue
+		case err != nil:
+			return done, left, err
+		}
+		done++
+		left = append(left, lines...)
+	}
+	return done, left, nil
+}
+
+// isChangedSince reports whether an undo found nothing that it may take back without force.
+func isChangedSince(err error) bool {
+	return slices.ContainsFunc(fault.All(err), func(f *fault.Error) bool {
+		return f.Kind == fault.InUse && f.Path == "force"
+	})
+}
+
+// awaitPlan waits until nothing is done for a plan any more; progress, if any, is told how far it is.
+func (s *Service) awaitPlan(ctx context.Context, id string, progress func(done, total int)) (p planRecord, err error) {
+	err = s.store.WaitUntil(ctx, func(n *state.Snapshot) bool {
+		var ok bool
+		p, ok = s.plans.records.Get(n, id)
+		if progress != nil {
+			progress(len(s.stepsOf(n, &p)), len(p.Nodes))
+		}
+		return !ok || !p.State.isRunning()
+	})
+	return p, err
+}
+
+// differencesOf compares the switches with a plan: its drift, once it is applied.
+func (s *Service) differencesOf(ctx context.Context, p *planRecord) (*preview, error) {
+	doc, err := plan.Parse([]byte(p.Document))
+	if err != nil {
+		return nil, err
+	}
+	return s.previewPlan(ctx, doc)
+}
+
+// planSwitchName is the name of a switch of a plan.
+func (s *Service) planSwitchName(node uint64) string { return s.switchIdentity(mib.MAC(node)).Switch }
