@@ -375,7 +375,9 @@ func watched(t *testing.T, c *controller, r1 *freeRtr, group string, limit time.
 	stated := regexp.MustCompile(`"state":"([a-z-]+)","egress-states"`)
 	proved := regexp.MustCompile(`"egress-states":\{[^}]*\},"proved":"[^"]*","proved-by":"([a-z]+)"`)
 	var wrong time.Time // since when packets are missing although the channel is applied
+	var longest time.Duration
 	began := time.Now()
+	defer func() { t.Logf("%s: applied without packets for at most %s", what, longest.Round(time.Second)) }()
 	for last := ""; time.Since(began) < 4*time.Minute; {
 		var now seen
 		now.replies = r1.replies(group)
@@ -396,8 +398,11 @@ func watched(t *testing.T, c *controller, r1 *freeRtr, group string, limit time.
 			wrong = time.Time{}
 		case wrong.IsZero():
 			wrong = time.Now()
-		case time.Since(wrong) > limit:
-			t.Fatalf("%s: no packet has arrived for %s, and the channel is applied: %s", what, time.Since(wrong), shown)
+		default:
+			longest = max(longest, time.Since(wrong))
+		}
+		if longest > limit {
+			t.Fatalf("%s: no packet has arrived for %s, and the channel is applied: %s", what, longest, shown)
 		}
 		if is(now) {
 			return
