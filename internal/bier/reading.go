@@ -235,8 +235,8 @@ func covers(all, mask []byte) bool {
 	return some
 }
 
-// next are the neighbours that a table has for a BFR-id; false: which nodes they are is not known.
-func (t *Table) next(id uint16) (nodes []string, ok bool) {
+// Next are the neighbours that a table has for a BFR-id; false: which nodes they are is not known.
+func (t *Table) Next(id uint16) (nodes []string, ok bool) {
 	bit := BSL(t.BSL).Bit(id)
 	for _, n := range t.Neighbors {
 		if len(n.Mask) == 0 || !hasBit(n.Mask, bit) {

@@ -322,26 +322,13 @@ func (p *prover) readOnce(ctx context.Context, node string, r *bier.Reading) ver
 	if err != nil {
 		return verified{Result: unknown, Reason: err.Error()}
 	}
-	r.Tables, r.Graphs = []bier.Table{}, map[string]string{}
-	for _, c := range computed {
-		r.Graphs[bier.GraphKey(c.topology.ID, c.domain, c.sub)] = c.topology.Graph(c.domain, c.sub).Print()
-		for _, x := range read {
-			if x.HasSubDomain && x.SubDomainId == uint32(c.sub) ||
-				!x.HasSubDomain && len(computed) == 1 {
-				r.Tables = append(
-					r.Tables,
-					bier.Shown(c.sub, c.tables, x, func(name string) string {
-						return c.nodeByPrefix(node, name)
-					}),
-				)
-			}
+	list, ok := shownAs(node, computed, read)
+	r.Tables, r.Graphs = list, nil
+	if ok {
+		r.Graphs = map[string]string{}
+		for _, c := range computed {
+			r.Graphs[bier.GraphKey(c.topology.ID, c.domain, c.sub)] = c.topology.Graph(c.domain, c.sub).Print()
 		}
-	}
-	if len(computed) > 1 &&
-		slices.ContainsFunc(read, func(x *bierdriver.Forwarding) bool {
-			return !x.HasSubDomain
-		}) {
-		r.Tables, r.Graphs = nil, nil // which sub-domain they are of is not known
 	}
 	return compare(node, computed, read)
 }
