@@ -210,6 +210,12 @@ func TestWhatIsMeasuredCounts(t *testing.T) {
 		if egress.State != x.state || !strings.Contains(egress.Reason, x.reason) || egress.ProvedBy != x.proved || len(got.Silent) > 0 != x.silent {
 			t.Errorf("%s: %s (%s), proved by %q, silent %q; want %+v", name, egress.State, egress.Reason, egress.ProvedBy, got.Silent, x)
 		}
+		if n := len(egress.Path); n != 3 {
+			t.Errorf("%s: the way has %d routers", name, n)
+		}
+		if x.out != nil && x.out.Revision == 1 && (egress.Packets != x.out.Samples[len(x.out.Samples)-1].Packets || !egress.Counted.Equal(asked)) {
+			t.Errorf("%s: %d packets at %v", name, egress.Packets, egress.Counted)
+		}
 		silent := slices.ContainsFunc(got.alarms("x", "c"), func(a Alarm) bool { return a.Type == ChannelSilent })
 		if silent != x.silent {
 			t.Errorf("%s: alarms %+v", name, got.alarms("x", "c"))
