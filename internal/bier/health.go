@@ -68,6 +68,7 @@ func (l *look) plannedState(
 	for i, e := range c.EgressNodes {
 		x := l.carrierState(e.ID, RoleEgress, key, revision)
 		if plan != nil {
+			x.Path = plan.Egress[i].Path
 			p := proof{
 				look:     l,
 				channel:  key,
@@ -107,6 +108,10 @@ func (l *look) carrierState(node, role, channel string, revision uint64) RouterS
 	why := l.routerRow(node).setAside(channel)
 	if why != "" && (x.State == Applied || x.State == Unverified) {
 		x.State, x.Reason = Failed, why
+	}
+	if c := l.routerRow(node).counts[channel]; c.Revision == revision && len(c.Samples) > 0 {
+		last := c.Samples[len(c.Samples)-1]
+		x.Packets, x.Counted = last.Packets, last.At
 	}
 	return x
 }

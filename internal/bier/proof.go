@@ -54,8 +54,10 @@ func (p *proof) reach(x *RouterState, w *Way) {
 // measured takes in what counters and pings say. Tables that lead to the egress node were read at a time, zero: they
 // were not.
 func (p *proof) measured(x *RouterState, tables time.Time) {
-	counted := p.counted(x.Node)
+	from, counted := p.counted(x.Node)
 	ping := p.pinged(x.Node)
+	// Packets that were counted may have come before the ping, if it first failed after the counting began.
+	believed := ping != nil && ping.lost() && ping.failing().After(from)
 	shown := p.shown(x)
 	switch {
 	case shown != "":
@@ -68,15 +70,15 @@ func (p *proof) measured(x *RouterState, tables time.Time) {
 	case p.silent != "":
 		p.worsen(x, Unreachable, p.silent)
 		return
-	case ping != nil && ping.Received == 0 && ping.At.After(counted):
+	case believed && ping.Received == 0:
 		p.worsen(
 			x,
 			Unreachable,
 			fmt.Sprintf("BIER ping of %s: none of %d packets was answered", p.ingress, ping.Sent),
 		)
-		x.Since = later(x.Since, ping.At)
+		x.Since = later(x.Since, ping.failing())
 		return
-	case ping != nil && ping.Received < ping.Sent && ping.At.After(counted):
+	case believed:
 		p.worsen(
 			x,
 			AtRisk,
@@ -135,34 +137,35 @@ func (p *proof) pinged(node string) *Pinged {
 	ping := r.ping(p.g.Domain, p.g.SubDomain, node)
 	if ping == nil ||
 		ping.Revision < p.revision ||
-		ping.Received < ping.Sent && ping.At.Before(p.since()) {
+		ping.lost() && ping.At.Before(p.since()) {
 		return nil
 	}
 	return ping
 }
 
-// counted returns when it was last seen that an egress node counts packets of the channel, and notes that it counts
-// none although the ingress does.
-func (p *proof) counted(node string) (at time.Time) {
+// counted returns between which times an egress node counted packets of the channel last, and notes that it counts none
+// although the ingress does.
+func (p *proof) counted(node string) (from, to time.Time) {
 	out, ok := p.routerRow(node).counts[p.channel]
 	if !ok || out.Revision != p.revision {
-		return at
+		return from, to
 	}
 	in, known := p.routerRow(p.ingress).counts[p.channel]
 	known = known && in.Revision == p.revision
-	if from, to, ok := out.still(); ok {
-		from = later(from, p.since())
-		if known && from.Before(to) && in.within(from, to) > 0 {
+	if begin, end, ok := out.still(); ok {
+		begin = later(begin, p.since())
+		if known && begin.Before(end) && in.within(begin, end) > 0 {
 			p.silent = fmt.Sprintf("%s has counted packets of the channel between %s and %s, %s none",
-				p.ingress, formatReasonTime(from), formatReasonTime(to), node)
+				p.ingress, formatReasonTime(begin), formatReasonTime(end), node)
 		}
-		return at
+		return from, to
 	}
-	rose := out.rose()
-	if known && in.rose().IsZero() { // what it receives does not come from this ingress
-		return at
+	if known {
+		if _, sent := in.rose(); sent.IsZero() { // what it receives does not come from this ingress
+			return from, to
+		}
 	}
-	return rose
+	return out.rose()
 }
 
 // prove takes in whether the egress node of an index is proved.

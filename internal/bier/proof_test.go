@@ -167,24 +167,27 @@ func TestWhatIsMeasuredCounts(t *testing.T) {
 		proved  string
 		silent  bool
 	}{
-		"nothing is known":              {state: Applied},
-		"both count":                    {in: at(counter(1, 5, 9)), out: at(counter(1, 2, 6)), state: Applied, proved: ByCounters},
-		"the egress does not":           {in: at(counter(1, 5, 9, 14)), out: at(counter(1, 2, 2, 2)), state: Unreachable, reason: "r1 has counted packets of the channel between", silent: true},
-		"neither does":                  {in: at(counter(1, 5, 5)), out: at(counter(1, 2, 2)), state: Applied},
-		"only the egress does":          {in: at(counter(1, 5, 5)), out: at(counter(1, 2, 6)), state: Applied},
-		"the ingress does not show it":  {out: at(counter(1, 2, 6)), state: Applied, proved: ByCounters},
-		"the egress does not show it":   {in: at(counter(1, 5, 9)), state: Applied},
-		"counters of before":            {in: at(counter(1, 5, 9)), out: at(counter(0, 2, 2)), state: Applied},
-		"before a router changed":       {in: at(counter(1, 5, 9, 14)), out: at(counter(1, 2, 2, 2)), since: 10 * time.Second, state: Applied},
-		"one reading":                   {in: at(counter(1, 5)), out: at(counter(1, 2)), state: Applied},
-		"reset":                         {in: at(counter(1, 5, 9)), out: at(counter(1, 9, 2)), state: Applied},
-		"ping":                          {ping: ping(time.Minute, 1, 3), state: Applied, proved: ByPing},
-		"ping that none answered":       {ping: ping(time.Minute, 1, 0), state: Unreachable, reason: "BIER ping of r1: none of 3 packets was answered"},
-		"ping that some answered":       {ping: ping(time.Minute, 1, 2), state: AtRisk, reason: "BIER ping of r1: 2 of 3 packets were answered", proved: ByPing},
-		"ping of before":                {ping: ping(time.Minute, 0, 0), state: Applied},
-		"lost, before a router changed": {ping: ping(time.Minute, 1, 0), since: 10 * time.Second, state: Applied},
-		"lost, but counted since":       {in: at(counter(1, 5, 9)), out: at(counter(1, 2, 6)), ping: ping(time.Minute, 1, 0), state: Applied, proved: ByCounters},
-		"counted, but lost since":       {in: at(counter(1, 5, 9, 9)), out: at(counter(1, 2, 6, 6)), ping: ping(time.Second, 1, 0), state: Unreachable, reason: "none of 3 packets"},
+		"nothing is known":                  {state: Applied},
+		"both count":                        {in: at(counter(1, 5, 9)), out: at(counter(1, 2, 6)), state: Applied, proved: ByCounters},
+		"the egress does not":               {in: at(counter(1, 5, 9, 14)), out: at(counter(1, 2, 2, 2)), state: Unreachable, reason: "r1 has counted packets of the channel between", silent: true},
+		"neither does":                      {in: at(counter(1, 5, 5)), out: at(counter(1, 2, 2)), state: Applied},
+		"only the egress does":              {in: at(counter(1, 5, 5)), out: at(counter(1, 2, 6)), state: Applied},
+		"the ingress does not show it":      {out: at(counter(1, 2, 6)), state: Applied, proved: ByCounters},
+		"the egress does not show it":       {in: at(counter(1, 5, 9)), state: Applied},
+		"counters of before":                {in: at(counter(1, 5, 9)), out: at(counter(0, 2, 2)), state: Applied},
+		"before a router changed":           {in: at(counter(1, 5, 9, 14)), out: at(counter(1, 2, 2, 2)), since: 10 * time.Second, state: Applied},
+		"one reading":                       {in: at(counter(1, 5)), out: at(counter(1, 2)), state: Applied},
+		"reset":                             {in: at(counter(1, 5, 9)), out: at(counter(1, 9, 2)), state: Applied},
+		"ping":                              {ping: ping(time.Minute, 1, 3), state: Applied, proved: ByPing},
+		"ping that none answered":           {ping: ping(time.Minute, 1, 0), state: Unreachable, reason: "BIER ping of r1: none of 3 packets was answered"},
+		"ping that some answered":           {ping: ping(time.Minute, 1, 2), state: AtRisk, reason: "BIER ping of r1: 2 of 3 packets were answered", proved: ByPing},
+		"ping of before":                    {ping: ping(time.Minute, 0, 0), state: Applied},
+		"lost, before a router changed":     {ping: ping(time.Minute, 1, 0), since: 10 * time.Second, state: Applied},
+		"lost, but counted since":           {in: at(counter(1, 5, 9)), out: at(counter(1, 2, 6)), ping: ping(time.Minute, 1, 0), state: Applied, proved: ByCounters},
+		"counted before and after the loss": {in: at(counter(1, 5, 9)), out: at(counter(1, 2, 6)), ping: ping(30*time.Second, 1, 0), state: Unreachable, reason: "none of 3 packets"},
+		"lost in part, counted around it":   {in: at(counter(1, 5, 9)), out: at(counter(1, 2, 6)), ping: ping(30*time.Second, 1, 1), state: AtRisk, reason: "1 of 3 packets", proved: ByCounters},
+		"lost again and again, but counted": {in: at(counter(1, 5, 9)), out: at(counter(1, 2, 6)), ping: failing(ping(time.Second, 1, 0), 2*time.Minute), state: Applied, proved: ByCounters},
+		"counted, but lost since":           {in: at(counter(1, 5, 9, 9)), out: at(counter(1, 2, 6, 6)), ping: ping(time.Second, 1, 0), state: Unreachable, reason: "none of 3 packets"},
 	} {
 		top := sketch("r1-r2 r2-r3", map[string]uint16{"r1": 1, "r2": 2, "r3": 3})
 		c := &Channel{Name: "c", DomainID: 1, IngressNode: "r1", EgressNodes: []EgressNode{{ID: "r3"}}}
@@ -207,6 +210,12 @@ func TestWhatIsMeasuredCounts(t *testing.T) {
 		if egress.State != x.state || !strings.Contains(egress.Reason, x.reason) || egress.ProvedBy != x.proved || len(got.Silent) > 0 != x.silent {
 			t.Errorf("%s: %s (%s), proved by %q, silent %q; want %+v", name, egress.State, egress.Reason, egress.ProvedBy, got.Silent, x)
 		}
+		if n := len(egress.Path); n != 3 {
+			t.Errorf("%s: the way has %d routers", name, n)
+		}
+		if x.out != nil && x.out.Revision == 1 && (egress.Packets != x.out.Samples[len(x.out.Samples)-1].Packets || !egress.Counted.Equal(asked)) {
+			t.Errorf("%s: %d packets at %v", name, egress.Packets, egress.Counted)
+		}
 		silent := slices.ContainsFunc(got.alarms("x", "c"), func(a Alarm) bool { return a.Type == ChannelSilent })
 		if silent != x.silent {
 			t.Errorf("%s: alarms %+v", name, got.alarms("x", "c"))
@@ -215,6 +224,35 @@ func TestWhatIsMeasuredCounts(t *testing.T) {
 }
 
 func at(c ChannelCount) *ChannelCount { return &c }
+
+// failing is a ping that fails for this long.
+func failing(p *Pinged, ago time.Duration) *Pinged {
+	p.Failing = asked.Add(-ago)
+	return p
+}
+
+// What was read in a turn is believed for three intervals after the turn has ended, however long the turn took.
+func TestAReadingIsBelievedFromTheEndOfItsTurn(t *testing.T) {
+	const every = time.Minute
+	for name, x := range map[string]struct {
+		at, until time.Duration // before it is asked for
+		fresh     bool
+	}{
+		"a short turn":                     {2 * every, 2*every - time.Second, true},
+		"a short turn of long ago":         {4 * every, 4*every - time.Second, false},
+		"a turn longer than intervals":     {10 * every, every, true},
+		"such a turn of long ago":          {20 * every, 4 * every, false},
+		"the end of the turn is not known": {2 * every, -1, true},
+	} {
+		r := &Reading{At: asked.Add(-x.at), Every: every}
+		if x.until >= 0 {
+			r.Until = asked.Add(-x.until)
+		}
+		if got := r.fresh(asked); got != x.fresh {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
 
 // A channel is proved when all of its egress nodes are, at the earliest time and by the least of what proves them.
 func TestAChannelIsProvedByTheLeast(t *testing.T) {

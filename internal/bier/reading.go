@@ -20,8 +20,10 @@ const (
 
 // Reading is what a router showed last of its forwarding, and what came of its pings.
 type Reading struct {
-	At    time.Time     `json:"at"`              // the router was asked
-	Every time.Duration `json:"every,omitempty"` // the interval of the proof
+	At time.Time `json:"at"` // the router was asked for its tables
+	// Until is when the turn ended, Every the time to the end of the next as it is expected of this one.
+	Until time.Time     `json:"until,omitzero"`
+	Every time.Duration `json:"every,omitempty"`
 	// Graphs are the networks, by GraphKey, that Tables were compared with.
 	Graphs map[string]string `json:"graphs,omitempty"`
 	Tables []Table           `json:"tables,omitempty"` // nil: the router shows none
@@ -54,6 +56,18 @@ type Pinged struct {
 	Revision  uint64    `json:"revision"` // of what was configured when it was sent
 	Sent      uint32    `json:"sent"`
 	Received  uint32    `json:"received"`
+	// Failing is when the first of the pings was sent that failed in a row, up to this one; zero: this one did not fail.
+	Failing time.Time `json:"failing,omitzero"`
+}
+
+func (p *Pinged) lost() bool { return p.Received < p.Sent }
+
+// failing is since when pings fail.
+func (p *Pinged) failing() time.Time {
+	if p.Failing.IsZero() {
+		return p.At
+	}
+	return p.Failing
 }
 
 // Counts are the counters of a router by ChannelKey.
@@ -92,14 +106,14 @@ func (c *ChannelCount) Add(s Sample) {
 	c.Samples = c.Samples[max(0, len(c.Samples)-MaxSamples):]
 }
 
-// rose returns when it was last seen that packets were counted, zero if never.
-func (c *ChannelCount) rose() time.Time {
+// rose returns between which times packets were counted last, zero if never.
+func (c *ChannelCount) rose() (from, to time.Time) {
 	for i := len(c.Samples) - 1; i > 0; i-- {
 		if c.Samples[i].Packets > c.Samples[i-1].Packets {
-			return c.Samples[i].At
+			return c.Samples[i-1].At, c.Samples[i].At
 		}
 	}
-	return time.Time{}
+	return from, to
 }
 
 // still returns between which times no packet was counted, up to the last sample; false: it counts, or too little
@@ -221,8 +235,8 @@ func covers(all, mask []byte) bool {
 	return some
 }
 
-// next are the neighbours that a table has for a BFR-id; false: which nodes they are is not known.
-func (t *Table) next(id uint16) (nodes []string, ok bool) {
+// Next are the neighbours that a table has for a BFR-id; false: which nodes they are is not known.
+func (t *Table) Next(id uint16) (nodes []string, ok bool) {
 	bit := BSL(t.BSL).Bit(id)
 	for _, n := range t.Neighbors {
 		if len(n.Mask) == 0 || !hasBit(n.Mask, bit) {
@@ -240,10 +254,11 @@ func (t *Table) next(id uint16) (nodes []string, ok bool) {
 
 // fresh reports whether what was read at a time says something of now.
 func (r *Reading) fresh(now time.Time) bool {
-	return !r.At.IsZero() && (r.Every <= 0 || now.Sub(r.At) <= staleAfter*r.Every)
+	end := later(r.At, r.Until)
+	return !end.IsZero() && (r.Every <= 0 || now.Sub(end) <= staleAfter*r.Every)
 }
 
-// staleAfter is how many intervals what was read is believed.
+// staleAfter is how many intervals after the end of its turn what was read is believed.
 const staleAfter = 3
 
 // ping is the last ping of an egress node, nil if there was none.

@@ -53,7 +53,12 @@ type RouterState struct {
 	// the router so that it delivers them.
 	Receivers []string `json:"receiver,omitempty"`
 	ByHand    []string `json:"by-hand,omitempty"`
-	Lacks     []string `json:"-"` // Abilities that it is known not to have
+	// Of an egress node: the computed way to it, both ends included; one of them where several have the same cost.
+	Path []string `json:"path,omitempty"`
+	// What an ingress or egress node counted of the channel, and when it was read; zero: it shows no counter.
+	Packets uint64    `json:"packets,omitempty"`
+	Counted time.Time `json:"counted,omitzero"`
+	Lacks   []string  `json:"-"` // Abilities that it is known not to have
 }
 
 // States of a router, and of an egress node of a channel, from good to bad.

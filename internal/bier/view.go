@@ -316,7 +316,7 @@ func (v *view) shows(node string, w *Way) (next []string, at time.Time, ok bool)
 	for i := range r.Tables {
 		t := &r.Tables[i]
 		if t.SubDomain == v.g.SubDomain && BSL(t.BSL) == v.bsl && t.SI == v.bsl.SI(w.ID) {
-			next, ok = t.next(w.ID)
+			next, ok = t.Next(w.ID)
 			return next, r.At, ok
 		}
 	}

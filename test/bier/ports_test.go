@@ -106,8 +106,6 @@ func TestBitStringsAndEchoRequests(t *testing.T) {
 		`"channel-name":"tv","check-type":"on-demand",` + targets:                                                    "mode-type is missing",
 		`"check-type":"on-demand","mode-type":"ping",` + targets:                                                     "channel-name is missing",
 		`"channel-name":"no","check-type":"on-demand","mode-type":"ping",` + targets:                                 "there is no channel no",
-		`"channel-name":"tv","check-type":"proactive","mode-type":"ping",` + targets:                                 "proactive is not offered",
-		`"channel-name":"tv","check-type":"on-demand","mode-type":"trace",` + targets:                                "trace is not offered",
 		`"channel-name":"tv","check-type":"on-demand","mode-type":"ping","max-ttl":0,` + targets:                     "max-ttl is 0",
 		`"channel-name":"tv","check-type":"on-demand","mode-type":"ping","target-node-ids":[{"target-node-id":"2"}]`: "node 2 is no egress node",
 	} {
@@ -123,4 +121,57 @@ func TestBitStringsAndEchoRequests(t *testing.T) {
 	if out := echo(`"channel-name":"tv","check-type":"on-demand","mode-type":"ping","target-node-ids":[{"target-node-id":"3"}]`); !strings.Contains(out, "FAILURE") || !strings.Contains(out, "router 1 has no BIER ping") {
 		t.Error(out)
 	}
+}
+
+// A trace follows packets by the tables that routers show, and proactive echo requests go on until they are stopped or
+// the channel is not deployed any more.
+func TestTraceAndProactiveEchoRequests(t *testing.T) {
+	l := configured(t, 3)
+	l.netconf(1, simrouter.Draft00())
+	full := l.netconf(2, simrouter.RFC8349().NMDA().Pings())
+	l.netconf(3, simrouter.RFC8349())
+	l.must("bier-channel-api:add-channel", `{"input":{"name":"tv","src-ip":"1.1.1.1","dst-group":"224.1.1.1","domain-id":1,"sub-domain-id":1,"source-wildcard":32,"group-wildcard":32}}`)
+	l.must("bier-channel-api:deploy-channel", `{"input":{"channel-name":"tv","ingress-node":"2","egress-node":[{"node-id":"1"},{"node-id":"3"}]}}`)
+	l.shows("the channel is applied", `"state":"applied"`)
+	const r1, r3 = "192.168.1.1/32", "192.168.3.1/32"
+	all := func(_, count uint64) uint64 { return count }
+	none := func(_, _ uint64) uint64 { return 0 }
+	full.SetPlane(plane(all, map[int]string{1: r1, 3: r3}))
+
+	echo := func(check, mode, more string) {
+		t.Helper()
+		l.says("bier-oam-api:start-echo-request", `{"input":{"channel-name":"tv","check-type":"`+check+`","mode-type":"`+mode+`",`+more+
+			`"target-node-ids":[{"target-node-id":"1"},{"target-node-id":"3"}]}}`, "SUCCESS")
+	}
+	echo("on-demand", "trace", "")
+	l.events(`{"trace-target-node-id":"1","trace-responder-node-ids":[{"index":1,"trace-responder-node-id":"1"}],"trace-result":"success"}`,
+		`{"trace-target-node-id":"3","trace-responder-node-ids":[{"index":1,"trace-responder-node-id":"3"}],"trace-result":"success"}`)
+	full.SetPlane(plane(all, map[int]string{1: r1}))
+	if said := l.run("bier-service", "bier:trace", nil, "tv", "3"); !strings.Contains(said, "failed! router 2 has no way to BFR-id 3 (3)") {
+		t.Error(said)
+	}
+	if said := l.run("bier-service", "bier:trace", nil, "tv", "1"); !strings.Contains(said, "2 1") || !strings.Contains(said, "success") {
+		t.Error(said)
+	}
+	full.SetPlane(plane(all, map[int]string{1: r1, 3: r1})) // to 3 by way of 1, which shows no table
+	if said := l.run("bier-service", "bier:trace", nil, "tv", "3"); !strings.Contains(said, "failed! packets come to 2 again and again; the next hop of router 1 is computed") {
+		t.Error(said)
+	}
+
+	echo("proactive", "ping", `"interval":1,`)
+	l.events(`{"ping-target-node-id":"1","ping-result":"success"}`, `{"ping-target-node-id":"3","ping-result":"success"}`)
+	full.SetPlane(plane(none, nil))
+	l.events(`{"ping-target-node-id":"1","ping-result":"failed! Time out!`, `{"ping-target-node-id":"3","ping-result":"failed! Time out!`)
+	if said := l.run("bier-service", "bier:echo-list", nil); !strings.Contains(said, "2 of 2 failed") || !strings.Contains(said, "1s") {
+		t.Error(said)
+	}
+	l.says("bier-oam-api:stop-echo-request", `{"input":{"channel-name":"tv"}}`, "SUCCESS")
+	l.says("bier-oam-api:stop-echo-request", `{"input":{"channel-name":"tv"}}`, "FAILURE", "has no proactive echo request")
+	echo("proactive", "trace", `"interval":1,`)
+	l.must("bier-channel-api:remove-channel", `{"input":{"channel-name":"tv"}}`)
+	said := ""
+	l.until("it ends with its channel", func() bool {
+		said = l.run("bier-service", "bier:echo-list", nil)
+		return strings.Contains(said, "There is no proactive echo request")
+	}, func() string { return said })
 }

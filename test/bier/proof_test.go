@@ -43,7 +43,8 @@ func TestDeliveryIsProvedByCounters(t *testing.T) {
 	}
 	l.proving("100ms")
 	l.shows("the channel is proved", `"state":"applied","egress-states":{"applied":2},"proved":"`, `"proved-by":"counters"`)
-	if said := l.run("bier-channel", "bier:channel-show", nil, "tv"); !strings.Contains(said, "Proved      20") || !strings.Contains(said, " by counters") {
+	if said := l.run("bier-channel", "bier:channel-show", nil, "tv"); !strings.Contains(said, "Proved      20") || !strings.Contains(said, " by counters") ||
+		!strings.Contains(said, ", way 1 2 3") || !strings.Contains(said, " packets at 20") {
 		t.Error(said)
 	}
 	l.alarms()

@@ -353,6 +353,12 @@ func formatChannel(c *described) string {
 		if !d.Proved.IsZero() {
 			fmt.Fprintf(&b, ", proved %s", bier.DescribeProof(d.Proved, d.ProvedBy))
 		}
+		if len(d.Path) > 0 {
+			fmt.Fprintf(&b, ", way %s", strings.Join(d.Path, " "))
+		}
+		if !d.Counted.IsZero() {
+			fmt.Fprintf(&b, ", %d packets at %s", d.Packets, d.Counted.Format(time.DateTime))
+		}
 		if d.Session != "" {
 			fmt.Fprintf(
 				&b,

@@ -29,8 +29,14 @@ func flowTo(source, group string, egress ...uint32) *bierdriver.Channel {
 	return &bierdriver.Channel{SourceAddress: source, SourceWildcard: wildcard, GroupAddress: group, GroupWildcard: wildcard, IngressBfrId: 1, EgressBfrIds: egress, Role: bierdriver.Ingress}
 }
 
+// wildcards has a channel with other lengths of its source and its group.
+func wildcards(c *bierdriver.Channel, source, group uint32) *bierdriver.Channel {
+	c.SourceWildcard, c.GroupWildcard = source, group
+	return c
+}
+
 // Addresses of egress routers are those of the underlay, whatever the family of the group, and of the group
-// there are only the lines of its family.
+// there are only the lines of its family. A template of one address takes no channel of a whole range.
 func TestFamilies(t *testing.T) {
 	members := []*bierdriver.Member{{BfrId: 2, Ipv4BfrPrefix: "10.0.0.2/32", Ipv6BfrPrefix: "2001:db8::2/128"}, {BfrId: 3, Ipv6BfrPrefix: "2001:db8::3/128"}}
 	label := []*bierdriver.Encapsulation{{Bitstringlength: 256, BierMplsLabelBase: 100, BierMplsLabelRangeSize: 1}}
@@ -54,6 +60,12 @@ func TestFamilies(t *testing.T) {
 		"a value that is missing": {[]string{"key {ingress-bfr-id}"}, &bierdriver.SubDomain{Ipv4: label}, "",
 			&bierdriver.Channel{SourceAddress: "10.9.9.9", SourceWildcard: 32, GroupAddress: "232.0.0.1", GroupWildcard: 32, EgressBfrIds: []uint32{2}, Role: bierdriver.Ingress}, nil,
 			`the template "key {ingress-bfr-id}" needs {ingress-bfr-id}`},
+		"many groups": {both, &bierdriver.SubDomain{Ipv4: label}, "", wildcards(flowTo("10.9.9.9", "232.0.0.0", 2), 32, 24), nil,
+			`the template "join4 {group-ipv4} {source-ipv4}" has one group only, and the channel 10.9.9.9 232.0.0.0 has all of /24`},
+		"many sources": {both, &bierdriver.SubDomain{Ipv4: label}, "", wildcards(flowTo("2001:db8::", "ff3e::1", 2), 64, 128), nil,
+			"has one source only, and the channel 2001:db8:: ff3e::1 has all of /64"},
+		"many groups, with their length": {[]string{"join4 {group-ipv4} {group-wildcard} {source-ipv4}"}, &bierdriver.SubDomain{Ipv4: label}, "",
+			wildcards(flowTo("10.9.9.9", "232.0.0.0", 2), 32, 24), []string{"tunnel to 10.0.0.2", "join4 232.0.0.0 24 10.9.9.9"}, ""},
 		"no egress": {nil, &bierdriver.SubDomain{Ipv4: label}, "", flowTo("10.9.9.9", "232.0.0.1"), nil, "needs {egress-addresses}"},
 	} {
 		m := counted(t, x.lines...)

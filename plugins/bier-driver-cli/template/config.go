@@ -204,6 +204,7 @@ func (m *Model) wantChannel(
 		f := t.addressFamily()
 		of[f] = true
 		if f == "" || f == family {
+			w.recordError(t.checkHosts(c, family))
 			write(t, v)
 		}
 	}
@@ -225,6 +226,34 @@ func (m *Model) wantChannel(
 		}
 	}
 	return s, w.err
+}
+
+// checkHosts refuses a channel of a whole range of addresses where a template has only one of them: the router would
+// send a small part of what is wanted.
+func (l *line) checkHosts(c *bierdriver.Channel, family string) error {
+	if c.Role == pluginv1.BierChannel_ROLE_UNSPECIFIED {
+		return nil
+	}
+	host := map[string]uint32{"ipv4": 32, "ipv6": 128}[family]
+	for _, x := range []struct {
+		what     string
+		wildcard uint32
+	}{{"source", c.SourceWildcard}, {"group", c.GroupWildcard}} {
+		if x.wildcard < host &&
+			l.hasPlaceholders(x.what+"-"+family) &&
+			!l.hasPlaceholders(x.what+"-wildcard") {
+			return fmt.Errorf(
+				"the template %q has one %s only, and the channel %s has all of /%d: deploy a channel for each, with %s-wildcard %d",
+				l.text,
+				x.what,
+				channelFlowName(c),
+				x.wildcard,
+				x.what,
+				host,
+			)
+		}
+	}
+	return nil
 }
 
 // flowOf is what identifies a channel, and the family of its addresses.

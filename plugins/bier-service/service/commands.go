@@ -156,6 +156,60 @@ func (s *Service) commandTable() []commands.Command {
 			}},
 		},
 		{
+			Name:    "bier:trace",
+			Summary: "Show the routers that packets of a channel pass",
+			Safe:    true,
+			Run:     s.showTraced,
+			Help: "Follows packets from the ingress to each egress node by the forwarding tables that routers show now. The next\n" +
+				"hop of a router that shows none is the computed one; the result says so.",
+			Arguments: []commands.Argument{
+				{
+					Name:     "channel",
+					Help:     "its name",
+					Required: true,
+				},
+				{
+					Name:     "egress",
+					Help:     "node-ids; all when absent",
+					Repeated: true,
+					Complete: s.completeNodeIDs,
+				},
+			},
+			Options: []commands.Option{{
+				Name:  "topology",
+				Short: "t",
+				Help:  "topology-id; needed when several have the channel",
+			}},
+		},
+		{
+			Name:    "bier:echo-list",
+			Summary: "List the proactive echo requests",
+			Safe:    true,
+			Run:     s.showStanding,
+			Help:    "Shows what start-echo-request with check-type proactive began at this controller, with the last result of each.",
+		},
+		{
+			Name:    "bier:echo-stop",
+			Summary: "End the proactive echo requests of a channel",
+			Help:    "They end also when the channel is not deployed any more, and when the plugin bier-service ends.",
+			Arguments: []commands.Argument{{
+				Name:     "channel",
+				Help:     "its name",
+				Required: true,
+			}},
+			Options: []commands.Option{{
+				Name:  "topology",
+				Short: "t",
+				Help:  "topology-id; all when absent",
+			}},
+			Run: func(ctx context.Context, in *commands.Invocation) error {
+				return s.stopEcho(ctx, stopEchoIn{
+					Topology: in.Option("topology"),
+					Channel:  in.Arg("channel"),
+				})
+			},
+		},
+		{
 			Name:    "bier:ping",
 			Summary: "Ping the egress nodes of a channel over BIER",
 			Safe:    true,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"ctl.internal/internal/bier"
@@ -11,10 +12,17 @@ import (
 	"ctl.internal/sdk/fault"
 )
 
-// Bounds of start-echo-request: packets to each target, and echo requests under way at the same time.
+// Bounds of start-echo-request: packets to each target, echo requests under way at the same time, and hops of a trace.
 const (
 	echoPackets = 3
 	maxEchoes   = 8
+	maxHops     = 255
+)
+
+// Values of check-type and mode-type.
+const (
+	proactive = "proactive"
+	modeTrace = "trace"
 )
 
 // targetNode is an egress node that a call names.
@@ -37,6 +45,7 @@ type echoIn struct {
 	Check    string       `json:"check-type"`
 	Mode     string       `json:"mode-type"`
 	MaxTTL   uint16       `json:"max-ttl"`
+	Interval uint32       `json:"interval"` // seconds
 }
 
 // check says what is wrong with the input itself.
@@ -50,14 +59,6 @@ func (in *echoIn) check() error {
 		return fault.New(fault.Missing, "check-type is missing")
 	case in.Mode == "":
 		return fault.New(fault.Missing, "mode-type is missing")
-	case in.Check == "proactive":
-		return fault.New(fault.Invalid, "check-type proactive is not offered: the proof of delivery pings continuously "+
-			"(settings proof and proof_packets of bier-service)")
-	case in.Mode == "trace":
-		return fault.New(
-			fault.Invalid,
-			"mode-type trace is not offered: no driver has a BIER trace",
-		)
 	case in.MaxTTL == 0:
 		return fault.New(fault.Invalid, "max-ttl is 0")
 	}
@@ -71,28 +72,71 @@ type echoReply struct {
 	SubDomain uint16       `json:"subdomain-id"`
 	Ingress   string       `json:"ingress-node-id"`
 	Egress    []echoEgress `json:"egress-node-ids"`
-	Ping      echoResults  `json:"ping"`
+	Ping      *pingResults `json:"ping,omitempty"`
+	Trace     *hopResults  `json:"trace,omitempty"`
 }
 
 type echoEgress struct {
 	Node string `json:"egress-node-id"`
 }
 
-type echoResults struct {
-	Targets []echoResult `json:"ping-target-node-ids"`
+type pingResults struct {
+	Targets []pingResult `json:"ping-target-node-ids"`
 }
 
-type echoResult struct {
+type pingResult struct {
 	Node   string `json:"ping-target-node-id"`
 	Result string `json:"ping-result"`
 }
 
-// startEcho serves start-echo-request: what is wrong is the result of the call, what comes of the ping a notification.
+type hopResults struct {
+	Targets []hopResult `json:"trace-target-node-ids"`
+}
+
+type hopResult struct {
+	Node       string      `json:"trace-target-node-id"`
+	Responders []responder `json:"trace-responder-node-ids,omitempty"`
+	Result     string      `json:"trace-result"`
+}
+
+// responder is a router on the way to a target.
+type responder struct {
+	Index int    `json:"index"`
+	Node  string `json:"trace-responder-node-id"`
+}
+
+// summary is what came of an echo request in few words.
+func (x *echoReply) summary() string {
+	var failed []string
+	count := 0
+	note := func(node, result string) {
+		count++
+		if !strings.HasPrefix(result, "success") {
+			failed = append(failed, node+": "+result)
+		}
+	}
+	if x.Ping != nil {
+		for _, t := range x.Ping.Targets {
+			note(t.Node, t.Result)
+		}
+	}
+	if x.Trace != nil {
+		for _, t := range x.Trace.Targets {
+			note(t.Node, t.Result)
+		}
+	}
+	if len(failed) == 0 {
+		return "success"
+	}
+	return fmt.Sprintf("%d of %d failed: %s", len(failed), count, bier.Several(failed))
+}
+
+// startEcho serves start-echo-request: what is wrong is the result of the call, what comes of it a notification.
 func (s *Service) startEcho(ctx context.Context, in echoIn) (bier.ConfigureOutput, error) {
 	return bier.Configured(s.beginEcho(ctx, in), nil)
 }
 
-// beginEcho begins to ping.
+// beginEcho begins to ping or to trace, once or again and again.
 func (s *Service) beginEcho(ctx context.Context, in echoIn) error {
 	err := in.check()
 	if err != nil {
@@ -106,18 +150,28 @@ func (s *Service) beginEcho(ctx context.Context, in echoIn) error {
 	if err != nil {
 		return err
 	}
-	targets := targetIDs(in.Targets)
-	for _, node := range targets {
+	x := echoRequest{
+		topology: t.ID,
+		channel:  c.Name,
+		mode:     in.Mode,
+		targets:  targetIDs(in.Targets),
+		hops:     int(in.MaxTTL),
+		every:    time.Duration(in.Interval) * time.Second,
+	}
+	for _, node := range x.targets {
 		if c.FindEgress(node) == nil {
 			return fault.New(fault.Invalid, "node %s is no egress node of channel %s", node, c.Name)
 		}
 	}
-	if s.data.status.Lacks(now, c.IngressNode, bierdriver.PingAbility) {
+	if x.mode != modeTrace && s.data.status.Lacks(now, c.IngressNode, bierdriver.PingAbility) {
 		return fault.New(
 			fault.Invalid,
-			"the ingress router %s has no BIER ping, or its driver cannot use it",
+			"the ingress router %s has no BIER ping, or its driver cannot use it; mode-type trace needs none",
 			c.IngressNode,
 		)
+	}
+	if in.Check == proactive {
+		return s.beginStanding(x)
 	}
 	if !s.echoes.TryAcquire(1) {
 		return fault.New(
@@ -128,14 +182,27 @@ func (s *Service) beginEcho(ctx context.Context, in echoIn) error {
 	}
 	s.group.Go(func() {
 		defer s.echoes.Release(1)
-		s.replies.Publish(s.echo(t, c, targets))
+		s.replies.Publish(s.echo(s.life, t, c, x))
 	})
 	return nil
 }
 
-// echo pings targets and returns what comes of it.
-func (s *Service) echo(t *bier.Topology, c *bier.Channel, targets []string) *echoReply {
-	ctx, cancel := context.WithTimeout(s.life, pinging)
+// echoRequest is what is asked for.
+type echoRequest struct {
+	topology, channel, mode string
+	targets                 []string
+	hops                    int
+	every                   time.Duration // of a proactive one
+}
+
+// echo pings or traces targets of a channel and returns what comes of it.
+func (s *Service) echo(
+	ctx context.Context,
+	t *bier.Topology,
+	c *bier.Channel,
+	x echoRequest,
+) *echoReply {
+	ctx, cancel := context.WithTimeout(ctx, pinging)
 	defer cancel()
 	out := &echoReply{
 		Topology:  t.ID,
@@ -146,12 +213,51 @@ func (s *Service) echo(t *bier.Topology, c *bier.Channel, targets []string) *ech
 	for _, e := range c.EgressNodes {
 		out.Egress = append(out.Egress, echoEgress{e.ID})
 	}
+	if x.mode == modeTrace {
+		out.Trace = &hopResults{s.echoTrace(ctx, t, c, x)}
+	} else {
+		out.Ping = &pingResults{s.echoPing(ctx, t, c, x)}
+	}
+	return out
+}
+
+// echoTrace traces targets.
+func (s *Service) echoTrace(
+	ctx context.Context,
+	t *bier.Topology,
+	c *bier.Channel,
+	x echoRequest,
+) (out []hopResult) {
+	list, err := s.traceChannel(ctx, s.data.store.Now(), t, c, x.targets, x.hops)
+	if err != nil {
+		for _, node := range x.targets {
+			out = append(out, hopResult{Node: node, Result: "failed! " + err.Error()})
+		}
+		return out
+	}
+	for i := range list {
+		one := hopResult{Node: list[i].Node, Result: list[i].result()}
+		for k, node := range list[i].Hops {
+			one.Responders = append(one.Responders, responder{k + 1, node})
+		}
+		out = append(out, one)
+	}
+	return out
+}
+
+// echoPing pings targets.
+func (s *Service) echoPing(
+	ctx context.Context,
+	t *bier.Topology,
+	c *bier.Channel,
+	x echoRequest,
+) (out []pingResult) {
 	res, err := s.pingChannel(
 		ctx,
 		pingIn{
 			Topology: t.ID,
 			Channel:  c.Name,
-			Egress:   targets,
+			Egress:   x.targets,
 			Count:    echoPackets,
 		},
 	)
@@ -163,24 +269,24 @@ func (s *Service) echo(t *bier.Topology, c *bier.Channel, targets []string) *ech
 				pinging.Round(time.Second),
 			)
 		}
-		for _, node := range targets {
-			out.Ping.Targets = append(out.Ping.Targets, echoResult{node, text})
+		for _, node := range x.targets {
+			out = append(out, pingResult{node, text})
 		}
 		return out
 	}
-	for _, x := range res.Egress {
+	for _, p := range res.Egress {
 		text := "success"
 		switch {
-		case x.Received == 0:
-			text = fmt.Sprintf("failed! Time out! None of %d packets was answered", x.Sent)
-		case x.Received < x.Sent:
+		case p.Received == 0:
+			text = fmt.Sprintf("failed! Time out! None of %d packets was answered", p.Sent)
+		case p.Received < p.Sent:
 			text = fmt.Sprintf(
 				"success, but only %d of %d packets were answered",
-				x.Received,
-				x.Sent,
+				p.Received,
+				p.Sent,
 			)
 		}
-		out.Ping.Targets = append(out.Ping.Targets, echoResult{x.Node, text})
+		out = append(out, pingResult{p.Node, text})
 	}
 	return out
 }

@@ -48,8 +48,21 @@ type prover struct {
 // turnPlan is when a router has its next turn.
 type turnPlan struct {
 	due     time.Time
+	began   time.Time // the turn that is running
 	running bool
 	about   string // of what the last turn was, or the next one is
+}
+
+// hasten plans the next turn early after a change. One during a turn is seen again when the turn has ended, which may
+// have asked before it.
+func (x *turnPlan) hasten(about string, due time.Time) {
+	if x.running || x.about == about {
+		return
+	}
+	x.about = about
+	if due.Before(x.due) {
+		x.due = due
+	}
 }
 
 func newProver(a *acting) *prover {
@@ -79,7 +92,7 @@ func (p *prover) run(ctx context.Context) {
 			p.group.Go(func() {
 				defer p.turns.Release(1)
 				p.turn(ctx, node)
-				p.done(node)
+				p.done(node, time.Now())
 			})
 		}
 		wait := time.NewTimer(max(proofRest, time.Until(next)))
@@ -133,11 +146,8 @@ func (p *prover) schedule(at time.Time) (next time.Time) {
 			}
 			p.plans[node] = x
 			added++
-		case x.about != about:
-			x.about = about
-			if at.Add(soon).Before(x.due) {
-				x.due = at.Add(soon)
-			}
+		default:
+			x.hasten(about, at.Add(soon))
 		}
 		if !x.running && x.due.Before(next) {
 			next = x.due
@@ -176,7 +186,7 @@ func (p *prover) ready(at time.Time) (nodes []string) {
 	defer p.mu.Unlock()
 	for node, x := range p.plans {
 		if !x.running && !x.due.After(at) {
-			x.running = true
+			x.running, x.began = true, at
 			nodes = append(nodes, node)
 		}
 	}
@@ -184,14 +194,38 @@ func (p *prover) ready(at time.Time) (nodes []string) {
 	return nodes
 }
 
-// done plans the next turn of a router.
-func (p *prover) done(node string) {
+// done plans the next turn of a router: so that it ends within the interval after the end of this one, also if a fault
+// must be looked at again in it.
+func (p *prover) done(node string, at time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if x := p.plans[node]; x != nil {
-		x.running, x.due = false, time.Now().Add(p.set.Proof.Duration)
+		interval := p.set.Proof.Duration
+		x.running, x.due = false, at.Add(max(interval/2, interval-p.patience()-at.Sub(x.began)))
 	}
 	together.Notify(p.proving)
+}
+
+// every is the time between the ends of two turns of a router, if the next is as late and takes as long as the one
+// that is running.
+func (p *prover) every(node string, now time.Time) time.Duration {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	every := p.set.Proof.Duration
+	if x := p.plans[node]; x != nil {
+		every += now.Sub(x.due)
+	}
+	return every
+}
+
+// questioning is a turn of a router.
+type questioning struct {
+	*prover
+	node    string
+	before  bier.Reading
+	reading bier.Reading
+	tables  verified // Result is "" where they are not asked for
+	targets []*pingTarget
 }
 
 // turn asks one router, if its session is up, and keeps what it says. What it cannot say changes nothing.
@@ -202,54 +236,76 @@ func (p *prover) turn(ctx context.Context, node string) {
 		return
 	}
 	before, had := p.data.status.Readings.Get(now, node)
-	r := bier.Reading{
-		At:    time.Now().UTC().Truncate(time.Millisecond),
-		Every: p.set.Proof.Duration,
+	q := &questioning{
+		prover:  p,
+		node:    node,
+		before:  before,
+		reading: bier.Reading{At: time.Now().UTC().Truncate(time.Millisecond)},
 	}
-	if !p.data.status.Lacks(now, node, bierdriver.ForwardingAbility) {
-		p.readTables(ctx, node, &r)
-	}
-	if p.set.ProofPackets > 0 && !p.data.status.Lacks(now, node, bierdriver.PingAbility) {
-		p.pingTargets(ctx, node, before.Pings, &r)
-	}
+	q.ask(ctx, now)
 	var counts bier.Counts
 	if !p.data.status.Lacks(now, node, bierdriver.DeliveryAbility) {
 		counts = p.count(ctx, node)
 	}
+	r := &q.reading
 	if ctx.Err() != nil || !had && r.Tables == nil && len(r.Pings) == 0 && len(counts) == 0 {
 		return
 	}
-	p.records.reading(node, &r, counts)
+	end := time.Now()
+	r.Until, r.Every = end.UTC().Truncate(time.Millisecond), p.every(node, end)
+	p.records.reading(node, r, counts)
 }
 
-// readTables notes the tables of a router, and whether they are other tables than computed.
-func (p *prover) readTables(ctx context.Context, node string, r *bier.Reading) {
-	v := p.readOnce(ctx, node, r)
-	if v.Result == different {
-		host.Pause(ctx, p.patience())
+// ask asks for the tables and has the egress nodes pinged. What seems to be wrong is asked for once more after a while:
+// tables and pings wait for it together, as the state that is shown does.
+func (q *questioning) ask(ctx context.Context, now *state.Snapshot) {
+	if !q.data.status.Lacks(now, q.node, bierdriver.ForwardingAbility) {
+		q.tables = q.readOnce(ctx, q.node, &q.reading)
+	}
+	if q.set.ProofPackets > 0 && !q.data.status.Lacks(now, q.node, bierdriver.PingAbility) {
+		q.targets = q.findTargets(now, q.node)
+		q.ping(ctx, q.targets)
+	}
+	for _, t := range q.targets {
+		t.noteLoss(q.before.Pings)
+	}
+	again := slices.DeleteFunc(slices.Clone(q.targets), func(t *pingTarget) bool {
+		return !lost(t)
+	})
+	if q.tables.Result == different || len(again) > 0 {
+		host.Pause(ctx, q.patience())
 		if ctx.Err() != nil {
 			return
 		}
-		r.At = time.Now().UTC().Truncate(time.Millisecond)
-		v = p.readOnce(ctx, node, r)
 	}
-	key := node + "/" + bier.NetworkDiffers
-	switch v.Result {
+	if q.tables.Result == different {
+		q.reading.At = time.Now().UTC().Truncate(time.Millisecond)
+		q.tables = q.readOnce(ctx, q.node, &q.reading)
+	}
+	q.ping(ctx, again)
+	q.noteDifferences()
+	q.keepPings()
+}
+
+// noteDifferences notes whether the tables are other tables than computed.
+func (q *questioning) noteDifferences() {
+	key := q.node + "/" + bier.NetworkDiffers
+	switch v := q.tables; v.Result {
 	case equal:
-		p.records.putNotice(key, nil)
+		q.records.putNotice(key, nil)
 	case different:
 		text := bier.Several(v.Differences)
 		if len(v.Differences) > 1 {
 			text = fmt.Sprintf("%d differences: %s", len(v.Differences), text)
 		}
-		x, _ := p.data.status.Get(p.data.store.Now(), bier.RouterKey(node))
-		p.records.putNotice(
+		x, _ := q.data.status.Get(q.data.store.Now(), bier.RouterKey(q.node))
+		q.records.putNotice(
 			key,
 			&bier.Notice{
-				Node: node,
+				Node: q.node,
 				Kind: bier.NetworkDiffers,
 				Text: text,
-				At:   r.At,
+				At:   q.reading.At,
 				Hash: x.Hash,
 			},
 		)
@@ -266,70 +322,42 @@ func (p *prover) readOnce(ctx context.Context, node string, r *bier.Reading) ver
 	if err != nil {
 		return verified{Result: unknown, Reason: err.Error()}
 	}
-	r.Tables, r.Graphs = []bier.Table{}, map[string]string{}
-	for _, c := range computed {
-		r.Graphs[bier.GraphKey(c.topology.ID, c.domain, c.sub)] = c.topology.Graph(c.domain, c.sub).Print()
-		for _, x := range read {
-			if x.HasSubDomain && x.SubDomainId == uint32(c.sub) ||
-				!x.HasSubDomain && len(computed) == 1 {
-				r.Tables = append(
-					r.Tables,
-					bier.Shown(c.sub, c.tables, x, func(name string) string {
-						return c.nodeByPrefix(node, name)
-					}),
-				)
-			}
+	list, ok := shownAs(node, computed, read)
+	r.Tables, r.Graphs = list, nil
+	if ok {
+		r.Graphs = map[string]string{}
+		for _, c := range computed {
+			r.Graphs[bier.GraphKey(c.topology.ID, c.domain, c.sub)] = c.topology.Graph(c.domain, c.sub).Print()
 		}
-	}
-	if len(computed) > 1 &&
-		slices.ContainsFunc(read, func(x *bierdriver.Forwarding) bool {
-			return !x.HasSubDomain
-		}) {
-		r.Tables, r.Graphs = nil, nil // which sub-domain they are of is not known
 	}
 	return compare(node, computed, read)
 }
 
-// pingTargets has a router ping the egress nodes of all channels that it is the ingress of, each once. What was not
-// answered is tried again.
-func (p *prover) pingTargets(
-	ctx context.Context,
-	node string,
-	before []bier.Pinged,
-	r *bier.Reading,
-) {
-	now := p.data.store.Now()
-	targets := p.targets(now, node)
+// ping has the router ping egress nodes, each once.
+func (q *questioning) ping(ctx context.Context, targets []*pingTarget) {
+	now := q.data.store.Now()
 	for list := range slices.Chunk(targets, pingsAtOnce) {
-		err := p.pingSome(ctx, now, node, list)
-		if err == nil && slices.ContainsFunc(list, lost) {
-			host.Pause(ctx, p.patience())
-			if ctx.Err() != nil {
-				return
-			}
-			err = p.pingSome(
-				ctx,
-				now,
-				node,
-				slices.DeleteFunc(slices.Clone(list), func(t *pingTarget) bool {
-					return !lost(t)
-				}),
-			)
+		err := q.pingSome(ctx, now, q.node, list)
+		if err == nil {
+			continue
 		}
-		if err != nil {
-			slog.Debug("the egress nodes of channels were not pinged", "node", node, "error", err)
-			if fault.KindOf(err) == fault.Unsupported {
-				return
-			}
+		slog.Debug("the egress nodes of channels were not pinged", "node", q.node, "error", err)
+		if fault.KindOf(err) == fault.Unsupported {
+			return
 		}
-		for _, t := range list {
-			if t.Sent > 0 {
-				r.Pings = append(r.Pings, t.Pinged)
-			} else if i := slices.IndexFunc(before, func(b bier.Pinged) bool {
-				return b.Node == t.Node && b.Domain == t.Domain && b.SubDomain == t.SubDomain
-			}); i >= 0 {
-				r.Pings = append(r.Pings, before[i])
+	}
+}
+
+// keepPings notes what came of the pings; of egress nodes that could not be pinged it is what was known before.
+func (q *questioning) keepPings() {
+	for _, t := range q.targets {
+		if t.Sent > 0 {
+			if !lost(t) {
+				t.Failing = time.Time{}
 			}
+			q.reading.Pings = append(q.reading.Pings, t.Pinged)
+		} else if b := t.find(q.before.Pings); b != nil {
+			q.reading.Pings = append(q.reading.Pings, *b)
 		}
 	}
 }
@@ -342,8 +370,31 @@ type pingTarget struct {
 
 func lost(t *pingTarget) bool { return t.Received < t.Sent }
 
-// targets are the egress nodes of the channels that a router is the ingress of, without those that no packet comes to.
-func (p *prover) targets(now *state.Snapshot, node string) (out []*pingTarget) {
+// find is what came of the ping of the same egress node before, nil if there was none.
+func (t *pingTarget) find(before []bier.Pinged) *bier.Pinged {
+	i := slices.IndexFunc(before, func(b bier.Pinged) bool {
+		return b.Node == t.Node && b.Domain == t.Domain && b.SubDomain == t.SubDomain
+	})
+	if i < 0 {
+		return nil
+	}
+	return &before[i]
+}
+
+// noteLoss notes since when pings fail, if this one did.
+func (t *pingTarget) noteLoss(before []bier.Pinged) {
+	if !lost(t) {
+		return
+	}
+	t.Failing = t.At
+	if b := t.find(before); b != nil && !b.Failing.IsZero() {
+		t.Failing = b.Failing
+	}
+}
+
+// findTargets returns the egress nodes of the channels that a router is the ingress of, without those that no packet
+// comes to.
+func (p *prover) findTargets(now *state.Snapshot, node string) (out []*pingTarget) {
 	seen := map[string]bool{}
 	for _, id := range p.data.ChannelTopologies(now) {
 		t := p.data.Topology(now, id)

@@ -63,6 +63,7 @@ type Service struct {
 	alarms   *host.Publisher
 	replies  *host.Publisher // of echo requests
 	echoes   *semaphore.Weighted
+	standing standing
 	life     context.Context // of the plugin: what calls began ends with it
 	measures *measures
 	health   func(sdk.Health)
@@ -81,6 +82,7 @@ func Start(ctx context.Context, env *sdk.Env) (*sdk.Plugin, error) {
 		proving: make(chan struct{}, 1),
 		health:  env.Health,
 	}
+	s.standing.all = map[string]*standingEcho{}
 	if err := env.DecodeConfig(&s.set); err != nil {
 		return nil, err
 	}

@@ -65,7 +65,10 @@ link:
 	if held := routers["r1"].Config().String(); !strings.Contains(held, "232.1.1.1") {
 		t.Errorf("the ingress router does not hold the channel:\n%s", held)
 	}
-	run(ctx, t, "bier-status", press("news: 3 routers, 1 copy at the ingress"), shows("Bit string (SI 0, 256 bits): 0x6 = r2, r3"), cell("ingress"), cell("up"))
+	run(ctx, t, "bier-status", press("news: 3 routers, 1 copy at the ingress"), shows("Bit string (SI 0, 256 bits): 0x6 = r2, r3"), cell("ingress"), cell("up"),
+		cell("r1 → r2 → r3"), press("Trace the packets"), shows("the next hop of router r1 is computed"))
+	run(ctx, t, "bier-ports", press("Ports"), shows("Name a port"), fill("Port", "eth1"), chromedp.Navigate(c.HTTP+"/#/bier/tv/ports?node=r2&port=eth1"), cell("news"), cell("link"), cell("r3"),
+		chromedp.Click(`.tabs a[href="#/bier/tv/channels"]`), cell("news"))
 	var labels, marks string
 	run(ctx, t, "bier-map", press("Show on map"), until(`document.querySelector('canvas.map').ctl.layer?.labels?.size === 2`),
 		chromedp.Evaluate(`[...document.querySelector('canvas.map').ctl.layer.labels].map(([k, v]) => k + '=' + v).sort().join(' ')`, &labels),

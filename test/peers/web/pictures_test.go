@@ -37,6 +37,7 @@ var everyPage = []struct{ name, path, ready string }{
 	{"bier-domains", "#/bier/switch%3A1/domains", `document.querySelectorAll('main .row').length > 0`},
 	{"bier-bift", "#/bier/switch%3A1/bift", `document.querySelectorAll('main select').length > 1 && !document.querySelector('.skeleton')`},
 	{"bier-routers", "#/bier/switch%3A1/routers", `document.querySelector('main .note, main tbody') && !document.querySelector('.skeleton')`},
+	{"bier-ports", "#/bier/switch%3A1/ports", `document.querySelector('main form input') && !document.querySelector('.skeleton')`},
 	{"bier-check", "#/bier/switch%3A1/check", `document.querySelectorAll('main h2').length > 1 && !document.querySelector('.skeleton')`},
 	{"plugins", "#/system", `document.querySelectorAll('tbody tr').length > 0`},
 	{"features", "#/system/features", `document.querySelectorAll('tbody tr').length > 5`},

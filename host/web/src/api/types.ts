@@ -56,9 +56,12 @@ export interface Operations {
       'deployment'?: ({
         'by-hand'?: string[];
         'confirmed'?: string;
+        'counted'?: string;
         'driver'?: string;
         'intended'?: string;
         'node-id': string;
+        'packets'?: number;
+        'path'?: string[];
         'pending-reason'?: 'not-tried' | 'under-way' | 'slow';
         'proved'?: string;
         'proved-by'?: 'counters' | 'ping' | 'tables';
@@ -113,9 +116,12 @@ export interface Operations {
         'deployment'?: ({
           'by-hand'?: string[];
           'confirmed'?: string;
+          'counted'?: string;
           'driver'?: string;
           'intended'?: string;
           'node-id': string;
+          'packets'?: number;
+          'path'?: string[];
           'pending-reason'?: 'not-tried' | 'under-way' | 'slow';
           'proved'?: string;
           'proved-by'?: 'counters' | 'ping' | 'tables';
@@ -171,9 +177,12 @@ export interface Operations {
       'deployment'?: ({
         'by-hand'?: string[];
         'confirmed'?: string;
+        'counted'?: string;
         'driver'?: string;
         'intended'?: string;
         'node-id': string;
+        'packets'?: number;
+        'path'?: string[];
         'pending-reason'?: 'not-tried' | 'under-way' | 'slow';
         'proved'?: string;
         'proved-by'?: 'counters' | 'ping' | 'tables';
@@ -185,6 +194,23 @@ export interface Operations {
         'session-since'?: string;
         'since'?: string;
         'state'?: 'applied' | 'at-risk' | 'unverified' | 'pending' | 'unreachable' | 'failed';
+      })[];
+    };
+  };
+  'bier-pce:query-channel-through-port': {
+    input: {
+      'node-id': string;
+      'topology-id'?: string;
+      'tp-id': string;
+    };
+    output: {
+      'related-channel'?: ({
+        'bfir'?: string;
+        'channel-name': string;
+        'cut-off'?: string[];
+        'egress-node'?: string[];
+        'topology-id': string;
+        'use': 'link' | 'source' | 'receiver';
       })[];
     };
   };
@@ -221,6 +247,23 @@ export interface Operations {
       };
     };
   };
+  'bier-service-api:ping': {
+    input: {
+      'channel-name'?: string;
+      'count'?: number;
+      'egress-node'?: string[];
+      'topology-id'?: string;
+    };
+    output: {
+      'egress-node'?: ({
+        'node-id': string;
+        'reason'?: string;
+        'received'?: number;
+        'sent'?: number;
+        'state'?: 'applied' | 'at-risk' | 'unverified' | 'pending' | 'unreachable' | 'failed';
+      })[];
+    };
+  };
   'bier-service-api:reconcile': {
     input: {
       'node-id'?: string[];
@@ -230,9 +273,12 @@ export interface Operations {
       'router'?: ({
         'by-hand'?: string[];
         'confirmed'?: string;
+        'counted'?: string;
         'driver'?: string;
         'intended'?: string;
         'node-id': string;
+        'packets'?: number;
+        'path'?: string[];
         'pending-reason'?: 'not-tried' | 'under-way' | 'slow';
         'proved'?: string;
         'proved-by'?: 'counters' | 'ping' | 'tables';

@@ -9,10 +9,12 @@ import { onEvents } from '../../core/events';
 import { route, to } from '../../core/route';
 import { BiftPart } from './bift';
 import { CheckPart } from './check';
+import { Delivery } from './delivery';
 import { Domains } from './domains';
 import { load } from './known';
 import { Mount } from './mount';
 import { Nodes } from './nodes';
+import { PortsPart } from './ports';
 import { Routers } from './routers';
 import { Wizard } from './wizard';
 import { Confirm, Empty, Loaded, Mark, Outcome, Table, Tabs, useAct } from '../../core/ui';
@@ -56,6 +58,7 @@ export function Topology({ id }: { id: string }) {
           ['domains', 'Domains'],
           ['nodes', 'Nodes'],
           ['bift', 'BIFT'],
+          ['ports', 'Ports'],
           ['routers', 'Routers'],
           ['check', 'Check'],
         ]}
@@ -166,12 +169,26 @@ export function Topology({ id }: { id: string }) {
                             cell: d => age(d.confirmed),
                           },
                           {
+                            name: 'Proved',
+                            text: d => d.proved ?? '',
+                            cell: d => d.proved && `${age(d.proved)} by ${d['proved-by'] ?? ''}`,
+                          },
+                          { name: 'Packets', text: d => (d.counted ? (d.packets ?? '0') : '') },
+                          { name: 'Way', text: d => (d.path ?? []).map(name).join(' → ') },
+                          {
                             name: 'Reason',
                             text: d => named(d.reason ?? ''),
                             cell: d => <Named text={d.reason ?? ''} />,
                           },
                         ]}
                       />
+                      <p>
+                        {c.proved
+                          ? `Delivery to all egress nodes was proved by ${c['proved-by'] ?? ''}: `
+                          : 'Delivery to all egress nodes is not proved.'}
+                        {c.proved && age(c.proved)}
+                      </p>
+                      <Delivery id={id} channel={c} name={name} />
                       {(c.bitstring ?? []).map(b => (
                         <p key={b.si}>
                           Bit string (SI {b.si}, {b.bitstringlength} bits):{' '}
@@ -189,6 +206,7 @@ export function Topology({ id }: { id: string }) {
             )}
             {tab === 'nodes' && <Nodes id={id} known={v} name={name} done={data.reload} />}
             {tab === 'bift' && <BiftPart id={id} known={v} name={name} />}
+            {tab === 'ports' && <PortsPart id={id} known={v} name={name} />}
             {tab === 'check' && <CheckPart id={id} name={name} />}
             {tab === 'routers' && (
               <Routers key={mount === null ? '' : 'm'} mount={setMount} act={act} name={name} />
