@@ -29,6 +29,7 @@ type server struct {
 	*harness.Program
 	root    string // its address
 	project string
+	query   url.Values
 	base    string // of the list that is measured
 }
 
@@ -61,6 +62,7 @@ func (m *measure) startServer() (*server, error) {
 		Program: child,
 		root:    root,
 		project: project,
+		query:   query,
 		base:    root + "/git/commits?" + query.Encode(),
 	}, nil
 }
@@ -68,10 +70,10 @@ func (m *measure) startServer() (*server, error) {
 // timeRequest reads an answer and returns when the first byte and the last one came.
 func (s *server) timeRequest(
 	ctx context.Context,
-	more string,
+	address string,
 ) (first, last time.Duration, size int64, err error) {
 	begin := time.Now()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.base+more, nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
 		return 0, 0, 0, err
 	}
@@ -139,7 +141,7 @@ func (m *measure) timeParallelRequests(
 ) (time.Duration, error) {
 	begin := time.Now()
 	err := rig.Each(n, n, func(int) error {
-		_, _, _, err := s.timeRequest(ctx, more)
+		_, _, _, err := s.timeRequest(ctx, s.base+more)
 		return err
 	})
 	return time.Since(begin), err

@@ -4,7 +4,7 @@ import tseslint from 'typescript-eslint';
 
 const extensions = ['.ts', '.tsx'];
 
-export default tseslint.config({ ignores: ['src/api/types.ts'] }, ...tseslint.configs.recommended, {
+export default tseslint.config({ ignores: ['src/api/types.ts', 'src/api/repoinfo.ts'] }, ...tseslint.configs.recommended, {
   files: ['src/**/*.{ts,tsx}'],
   plugins: { 'import-x': importX },
   settings: {

@@ -1,12 +1,9 @@
 package yang
 
 import (
-	"bytes"
-	"encoding/xml"
-	"errors"
 	"fmt"
-	"io"
 	"strings"
+	"unicode/utf8"
 
 	"ctl.internal/sdk/fault"
 )
@@ -15,7 +12,7 @@ import (
 // entities and text between elements are refused. What the schema says about members and values is
 // checked afterwards by the same validator that checks JSON.
 type xmlReader struct {
-	dec    *xml.Decoder
+	scan   xmlScanner
 	a      *arena
 	o      Options
 	spaces *spaces
@@ -34,7 +31,11 @@ type xmlns struct {
 // parseXML reads a document. With wrapped its element stands for n and the members of n are
 // returned; else the element is a member of n, and is the one member of what is returned.
 func parseXML(text []byte, n *Node, o Options, a *arena, wrapped bool) (*Data, *fault.Error) {
-	if c := nonCharacter(string(text)); c != 0 {
+	whole := string(text)
+	if !utf8.ValidString(whole) {
+		return nil, fault.New(fault.Malformed, "the text is not UTF-8")
+	}
+	if c := nonCharacter(whole); c != 0 {
 		return nil, fault.New(
 			fault.Malformed,
 			"the text has the character U+%04X, which YANG does not allow",
@@ -42,7 +43,7 @@ func parseXML(text []byte, n *Node, o Options, a *arena, wrapped bool) (*Data, *
 		)
 	}
 	r := &xmlReader{
-		dec:    xml.NewDecoder(bytes.NewReader(text)),
+		scan:   xmlScanner{text: whole},
 		a:      a,
 		o:      o,
 		spaces: n.spaces,
@@ -52,14 +53,14 @@ func parseXML(text []byte, n *Node, o Options, a *arena, wrapped bool) (*Data, *
 	}
 	top := a.newData()
 	top.kind = jObject
-	start, ok := r.nextToken().(xml.StartElement)
-	if !ok {
+	start := r.nextToken()
+	if start.kind != xmlStartElement {
 		r.recordFault("an element is expected here")
 		return nil, r.err
 	}
 	if wrapped {
-		if want := wrapperName(n); start.Name.Local != want {
-			r.recordFault("the root element must be %q, not %.40q", want, start.Name.Local)
+		if want := wrapperName(n); start.name.local != want {
+			r.recordFault("the root element must be %q, not %.40q", want, start.name.local)
 		}
 		r.masked(top, n, &start)
 		r.readMembers(top, n)
@@ -68,7 +69,7 @@ func parseXML(text []byte, n *Node, o Options, a *arena, wrapped bool) (*Data, *
 		r.readChild(top, n, &start, &arrays)
 	}
 	if r.err == nil {
-		if t := r.nextToken(); t != nil {
+		if t := r.nextToken(); t.kind != xmlEnd {
 			r.recordFault("there is text after the end of the document")
 		}
 	}
@@ -90,7 +91,7 @@ func (r *xmlReader) recordFault(format string, args ...any) {
 	if r.err != nil {
 		return
 	}
-	line, column := r.dec.InputPos()
+	line, column := r.scan.place()
 	r.err = fault.New(
 		fault.Malformed,
 		"line %d, column %d: %s",
@@ -100,43 +101,37 @@ func (r *xmlReader) recordFault(format string, args ...any) {
 	)
 }
 
-// nextToken returns the next token that matters: a StartElement, an EndElement or CharData; nil at
-// the end or after an error.
-func (r *xmlReader) nextToken() xml.Token {
+// nextToken returns the next token that matters: none at the end or after an error.
+func (r *xmlReader) nextToken() xmlToken {
 	for r.err == nil {
-		t, err := r.dec.Token()
-		if err != nil {
-			if !errors.Is(err, io.EOF) {
-				r.recordFault("%s", xmlError(err))
-			}
-			return nil
-		}
-		switch t := t.(type) {
-		case xml.Directive:
-			r.recordFault("document types and entities are not accepted")
-		case xml.Comment, xml.ProcInst:
-		case xml.CharData:
-			if r.depth == 0 {
-				if len(bytes.TrimSpace(t)) > 0 {
-					r.recordFault("there is text outside the root element")
-				}
-				continue
+		t := r.scan.next()
+		switch t.kind {
+		case xmlEnd:
+			if r.scan.fault != "" {
+				r.recordFault("%s", r.scan.fault)
 			}
 			return t
-		case xml.EndElement:
+		case xmlText:
+			if r.depth > 0 {
+				return t
+			}
+			if strings.TrimSpace(t.text) != "" {
+				r.recordFault("there is text outside the root element")
+			}
+		case xmlEndElement:
 			r.depth--
 			return t
-		case xml.StartElement:
-			if r.beginElement(t) {
+		case xmlStartElement:
+			if r.beginElement(&t) {
 				return t
 			}
 		}
 	}
-	return nil
+	return xmlToken{}
 }
 
-// beginElement counts an element and takes its namespace declarations.
-func (r *xmlReader) beginElement(t xml.StartElement) bool {
+// beginElement counts an element, takes its namespace declarations and replaces the prefixes of names by namespaces.
+func (r *xmlReader) beginElement(t *xmlToken) bool {
 	if r.depth++; r.depth > maxJSONDepth {
 		r.recordFault("elements nest more than %d levels deep", maxJSONDepth)
 		return false
@@ -148,13 +143,21 @@ func (r *xmlReader) beginElement(t xml.StartElement) bool {
 	for len(r.scope) > 0 && r.scope[len(r.scope)-1].depth >= r.depth { // of elements that have ended
 		r.scope = r.scope[:len(r.scope)-1]
 	}
-	for _, at := range t.Attr {
+	for _, at := range t.attrs {
 		switch {
-		case at.Name.Space == "xmlns":
-			r.scope = append(r.scope, xmlns{at.Name.Local, at.Value, r.depth})
-		case at.Name.Space == "" && at.Name.Local == "xmlns":
-			r.scope = append(r.scope, xmlns{"", at.Value, r.depth})
-		case at.Name.Local == "operation" && at.Name.Space == netconfBase:
+		case at.name.space == "xmlns":
+			r.scope = append(r.scope, xmlns{at.name.local, at.value, r.depth})
+		case at.name.space == "" && at.name.local == "xmlns":
+			r.scope = append(r.scope, xmlns{"", at.value, r.depth})
+		}
+	}
+	t.name.space = r.namespace(t.name.space)
+	for i := range t.attrs {
+		at := &t.attrs[i]
+		if at.name.space != "" && at.name.space != "xmlns" {
+			at.name.space = r.namespace(at.name.space)
+		}
+		if at.name.local == "operation" && at.name.space == netconfBase {
 			r.recordFault("the attribute operation is only for NETCONF: use the HTTP method or a YANG patch")
 			return false
 		}
@@ -162,29 +165,33 @@ func (r *xmlReader) beginElement(t xml.StartElement) bool {
 	return true
 }
 
-const netconfBase = "urn:ietf:params:xml:ns:netconf:base:1.0"
-
-// xmlError is the reason of the XML reader without its own account of the line.
-func xmlError(err error) string {
-	var s *xml.SyntaxError
-	if errors.As(err, &s) {
-		return s.Msg
+// namespace is that of a prefix; one that is not declared stands for itself, which is no module's namespace.
+func (r *xmlReader) namespace(prefix string) string {
+	for i := len(r.scope) - 1; i >= 0; i-- {
+		if r.scope[i].prefix == prefix {
+			return r.scope[i].uri
+		}
 	}
-	return strings.TrimPrefix(err.Error(), "xml: ")
+	if prefix == "xml" {
+		return "http://www.w3.org/XML/1998/namespace"
+	}
+	return prefix
 }
+
+const netconfBase = "urn:ietf:params:xml:ns:netconf:base:1.0"
 
 // readMembers reads the children of an element as members of d, an instance of n, up to its end.
 func (r *xmlReader) readMembers(d *Data, n *Node) {
 	var arrays []*Data
 	for r.err == nil {
-		switch t := r.nextToken().(type) {
-		case xml.StartElement:
+		switch t := r.nextToken(); t.kind {
+		case xmlStartElement:
 			r.readChild(d, n, &t, &arrays)
-		case xml.CharData:
-			if len(bytes.TrimSpace(t)) > 0 {
+		case xmlText:
+			if strings.TrimSpace(t.text) != "" {
 				r.recordFault("there is text in %s %q, which has members", n.Kind, n.Name)
 			}
-		case xml.EndElement:
+		case xmlEndElement:
 			return
 		default:
 			r.recordFault("the text ends inside an element")
@@ -193,11 +200,11 @@ func (r *xmlReader) readMembers(d *Data, n *Node) {
 }
 
 // readChild reads one element below d, an instance of n. arrays are those of d so far.
-func (r *xmlReader) readChild(d *Data, n *Node, start *xml.StartElement, arrays *[]*Data) {
-	m := r.lookupChild(n, start.Name)
+func (r *xmlReader) readChild(d *Data, n *Node, start *xmlToken, arrays *[]*Data) {
+	m := r.lookupChild(n, start.name)
 	c := r.a.newData()
 	if m == nil {
-		c.name = r.foreignName(start.Name, n.Module)
+		c.name = r.foreignName(start.name, n.Module)
 		d.addChild(c)
 		r.readGeneric(c, "")
 		return
@@ -235,44 +242,44 @@ func (r *xmlReader) readChild(d *Data, n *Node, start *xml.StartElement, arrays 
 }
 
 // masked reads the attribute of an element that names the members that are not shown.
-func (r *xmlReader) masked(d *Data, n *Node, start *xml.StartElement) {
+func (r *xmlReader) masked(d *Data, n *Node, start *xmlToken) {
 	if !r.o.Masks || !n.HasSecrets() {
 		return
 	}
-	for _, a := range start.Attr {
-		if a.Name.Local == "masked" &&
-			a.Name.Space == r.spaces.uri[schemaModule] &&
-			a.Name.Space != "" {
-			d.nameMasked(a.Value)
+	for _, a := range start.attrs {
+		if a.name.local == "masked" &&
+			a.name.space == r.spaces.uri[schemaModule] &&
+			a.name.space != "" {
+			d.nameMasked(a.value)
 		}
 	}
 }
 
 // lookupChild returns the data child of n that an element is; nil if it is not a data child.
-func (r *xmlReader) lookupChild(n *Node, name xml.Name) *Node {
-	m := n.index[name.Local]
-	if m != nil && (name.Space == "" || r.spaces.uri[m.Module] == name.Space) {
+func (r *xmlReader) lookupChild(n *Node, name prefixedName) *Node {
+	m := n.index[name.local]
+	if m != nil && (name.space == "" || r.spaces.uri[m.Module] == name.space) {
 		return m
 	}
-	if name.Space == "" {
-		return n.index[r.o.Aliases.memberAlias(n, name.Local)]
+	if name.space == "" {
+		return n.index[r.o.Aliases.memberAlias(n, name.local)]
 	}
-	module := r.spaces.module[name.Space]
+	module := r.spaces.module[name.space]
 	if module == "" {
 		return nil
 	}
-	if m = n.index[module+":"+name.Local]; m == nil && module == n.Module {
-		m = n.index[r.o.Aliases.memberAlias(n, name.Local)]
+	if m = n.index[module+":"+name.local]; m == nil && module == n.Module {
+		m = n.index[r.o.Aliases.memberAlias(n, name.local)]
 	}
 	return m
 }
 
 // foreignName is the member name of an element that the schema does not have below a module.
-func (r *xmlReader) foreignName(name xml.Name, above string) string {
-	module, local := r.spaces.module[name.Space], memberName(name.Local)
+func (r *xmlReader) foreignName(name prefixedName, above string) string {
+	module, local := r.spaces.module[name.space], memberName(name.local)
 	switch {
-	case name.Space != "" && module == "":
-		return "{" + name.Space + "}" + local
+	case name.space != "" && module == "":
+		return "{" + name.space + "}" + local
 	case module == "" || module == above:
 		return local
 	}
@@ -283,16 +290,20 @@ func (r *xmlReader) foreignName(name xml.Name, above string) string {
 // string. module is that of the element.
 func (r *xmlReader) readGeneric(d *Data, module string) {
 	d.kind = jString
-	var text []byte
-	seen := map[string]*Data{}
+	text := ""
+	var seen map[string]*Data
 	for r.err == nil {
-		switch t := r.nextToken().(type) {
-		case xml.StartElement:
+		switch t := r.nextToken(); t.kind {
+		case xmlStartElement:
 			d.kind = jObject
-			name := r.foreignName(t.Name, module)
+			if seen == nil {
+				seen = map[string]*Data{}
+			}
+			name := r.foreignName(t.name, module)
+			space := t.name.space
 			c := r.a.newData()
 			c.name = name
-			r.readGeneric(c, r.spaces.module[t.Name.Space])
+			r.readGeneric(c, r.spaces.module[space])
 			switch have := seen[name]; {
 			case have == nil:
 				d.addChild(c)
@@ -303,12 +314,12 @@ func (r *xmlReader) readGeneric(d *Data, module string) {
 				have.wrapInArray(r.a)
 				have.addChild(c)
 			}
-		case xml.CharData:
-			text = append(text, t...)
-		case xml.EndElement:
+		case xmlText:
+			text += t.text // almost always the only one
+		case xmlEndElement:
 			if d.kind == jString {
-				d.text = string(text)
-			} else if len(bytes.TrimSpace(text)) > 0 {
+				d.text = text
+			} else if strings.TrimSpace(text) != "" {
 				r.recordFault("text and elements are mixed")
 			}
 			return

@@ -3,6 +3,7 @@ package restconf
 import (
 	"bytes"
 	"encoding/xml"
+	"slices"
 
 	"ctl.internal/host/internal/restconf/tree"
 	"ctl.internal/sdk/fault"
@@ -55,25 +56,27 @@ func readXMLPatch(body []byte) (*yangPatch, error) {
 	return p, p.checkEdits()
 }
 
-// inScope gives the first element of text the namespace declarations of the elements around it. Its
-// own come after them and so win.
+// inScope gives the first element of text those namespace declarations of the elements around it that it does not make
+// itself. Of several for one prefix the innermost counts.
 func inScope(text []byte, around ...[]xml.Attr) []byte {
 	end := bytes.IndexAny(text, " \t\r\n/>")
 	if end < 1 || text[0] != '<' {
 		return text
 	}
-	out := append([]byte(nil), text[:end]...)
-	for _, attrs := range around {
+	token, _ := xml.NewDecoder(bytes.NewReader(text)).RawToken()
+	first, _ := token.(xml.StartElement) // what is none is refused when the value is read
+	declared := map[string]bool{}
+	for _, a := range first.Attr {
+		declared[declaration(a)] = true
+	}
+	out := bytes.Clone(text[:end])
+	for _, attrs := range slices.Backward(around) {
 		for _, a := range attrs {
-			name := ""
-			switch {
-			case a.Name.Space == "xmlns":
-				name = "xmlns:" + a.Name.Local
-			case a.Name.Space == "" && a.Name.Local == "xmlns":
-				name = "xmlns"
-			default:
+			name := declaration(a)
+			if name == "" || declared[name] {
 				continue
 			}
+			declared[name] = true
 			out = append(append(out, ' '), name+`="`...)
 			var b bytes.Buffer
 			_ = xml.EscapeText(&b, []byte(a.Value)) // a buffer takes all
@@ -81,4 +84,15 @@ func inScope(text []byte, around ...[]xml.Attr) []byte {
 		}
 	}
 	return append(out, text[end:]...)
+}
+
+// declaration is the name of an attribute that declares a namespace, empty for others.
+func declaration(a xml.Attr) string {
+	switch {
+	case a.Name.Space == "xmlns":
+		return "xmlns:" + a.Name.Local
+	case a.Name.Space == "" && a.Name.Local == "xmlns":
+		return "xmlns"
+	}
+	return ""
 }

@@ -60,7 +60,7 @@ func withoutConflicts(lines [][]byte) [][]byte {
 
 // Fix is a commit that another one repairs.
 type Fix struct {
-	Hash    string // in lower case, often shortened
+	Hash    string // in lower case, often shortened, perhaps empty
 	Subject string // as the trailer quotes it, perhaps empty
 }
 
@@ -68,6 +68,8 @@ var (
 	fixed = regexp.MustCompile(`^(?i:commit\s+)?([0-9a-fA-F]{7,64})(?:[^0-9A-Za-z]|$)`)
 	// fixedAt is the address of a commit on a server of repositories.
 	fixedAt = regexp.MustCompile(`^https?://\S+/([0-9a-f]{7,64})(?:[?#]\S*)?$`)
+	// fixedQuoted is a commit by its quoted subject, after a hash that is too short to stand alone or after none.
+	fixedQuoted = regexp.MustCompile(`^(?i:commit\b\s*)?([0-9a-fA-F]{4,6}\b)?\s*\(?["“'](.+)["”']\)?[.,;]?$`)
 )
 
 // Fixes are the commits that the trailers Fixes name. Numbers of bugs and other texts after this key are not among
@@ -80,6 +82,14 @@ func (c *Commit) Fixes() (list []Fix) {
 		value := strings.TrimSpace(string(t.Value))
 		if m := fixedAt.FindStringSubmatch(value); m != nil {
 			list = append(list, Fix{Hash: m[1]})
+			continue
+		}
+		if m := fixedQuoted.FindStringSubmatch(value); m != nil {
+			subject := strings.ToValidUTF8(m[2], "\uFFFD")
+			list = append(list, Fix{
+				Hash:    strings.ToLower(m[1]),
+				Subject: subject,
+			})
 			continue
 		}
 		for {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 
+	"ctl.internal/plugins/repoinfo/commit"
+	"ctl.internal/plugins/repoinfo/history"
 	"ctl.internal/plugins/repoinfo/report"
 )
 
@@ -37,20 +39,22 @@ type Missed struct {
 
 // Kinds of reasons.
 const (
-	FixesPresent   = "fixes"        // it repairs a commit that the branch has
-	FixesMissed    = "fixes_missed" // it repairs a commit that is itself a missed backport
-	RevertsPresent = "reverts"      // it undoes a commit that the branch has
-	ChangeIsOpen   = "change_open"  // the review server has an open change for the branch with its Change-Id
+	FixesPresent   = "fixes"           // it repairs a commit that the branch has
+	FixesMissed    = "fixes_missed"    // it repairs a commit that is itself a missed backport
+	FixesAmbiguous = "fixes_ambiguous" // it repairs one of several commits, and the branch has one of them
+	RevertsPresent = "reverts"         // it undoes a commit that the branch has
+	ChangeIsOpen   = "change_open"     // the review server has an open change for the branch with its Change-Id
 )
 
 // Reason is why a commit should be backported.
 type Reason struct {
-	Kind   string `json:"kind"`
-	Commit string `json:"commit,omitempty"` // that is repaired or undone
-	As     string `json:"as,omitempty"`     // the commit of the branch that is the same change as Commit
-	Change int    `json:"change,omitempty"` // number of the open change
-	URL    string `json:"url,omitempty"`
-	Text   string `json:"text"`
+	Kind   string   `json:"kind"`
+	Commit string   `json:"commit,omitempty"` // that is repaired or undone
+	As     string   `json:"as,omitempty"`     // the commit of the branch that is the same change as Commit
+	Among  []string `json:"among,omitempty"`  // the commits that an ambiguous name means
+	Change int      `json:"change,omitempty"` // number of the open change
+	URL    string   `json:"url,omitempty"`
+	Text   string   `json:"text"`
 }
 
 // OpenChange is a change on the review server that is not merged yet.
@@ -62,10 +66,11 @@ type OpenChange struct {
 // branchFacts are what is known of a branch when missed backports are looked for.
 type branchFacts struct {
 	name    string
-	full    map[string]string       // full hashes, by the hashes that messages name
-	has     map[string]bool         // commits in the history of the branch, by full hashes
-	dropped map[string]string       // commits that the branch reverts, with the commit that reverts
-	open    map[string][]OpenChange // by Change-Id
+	full    map[string]string          // full hashes, by the hashes that messages name
+	named   map[history.Named][]string // full hashes, by the names that are no such hashes
+	has     map[string]bool            // commits in the history of the branch, by full hashes
+	dropped map[string]string          // commits that the branch reverts, with the commit that reverts
+	open    map[string][]OpenChange    // by Change-Id
 }
 
 // missedFinder looks for missed backports among commits that a branch does not have.
@@ -105,23 +110,13 @@ func findMissed(list []report.Commit, facts branchFacts) map[string][]Reason {
 func (f *missedFinder) reasonsFor(c *report.Commit) (reasons []Reason) {
 	seen := map[string]bool{}
 	for _, fix := range c.Fixes {
-		hash := f.full[fix.Hash]
-		if hash == "" || hash == c.Hash || seen[hash] {
+		hashes := f.fixedBy(c, fix)
+		if len(hashes) == 0 || hashes[0] == c.Hash || seen[hashes[0]] {
 			continue
 		}
-		seen[hash] = true
-		if as, present := f.findPresent(hash); present {
-			reasons = append(reasons, f.newReason(FixesPresent, "fixes", hash, as, fix.Subject))
-		} else if f.missed[hash] != nil {
-			text := fmt.Sprintf(
-				"fixes %s, which is a missed backport too",
-				describeCommit(hash, f.subjectOf(hash)),
-			)
-			reasons = append(reasons, Reason{
-				Kind:   FixesMissed,
-				Commit: hash,
-				Text:   text,
-			})
+		seen[hashes[0]] = true
+		if r := f.fixReason(hashes, fix); r != nil {
+			reasons = append(reasons, *r)
 		}
 	}
 	if hash := f.full[c.Reverts]; hash != "" {
@@ -140,6 +135,83 @@ func (f *missedFinder) reasonsFor(c *report.Commit) (reasons []Reason) {
 		}
 	}
 	return reasons
+}
+
+// fixedBy are the commits that a trailer may mean.
+func (f *missedFinder) fixedBy(c *report.Commit, fix commit.Fix) []string {
+	if hash := f.full[fix.Hash]; hash != "" {
+		return []string{hash}
+	}
+	return f.named[nameOf(c, fix)]
+}
+
+// nameOf is how a commit names the one that it repairs.
+func nameOf(c *report.Commit, fix commit.Fix) history.Named {
+	return history.Named{
+		By:      c.Hash,
+		Hash:    fix.Hash,
+		Subject: fix.Subject,
+	}
+}
+
+// fixReason is why a repair of one of the commits should be backported, nil if nothing says so.
+func (f *missedFinder) fixReason(hashes []string, fix commit.Fix) *Reason {
+	if len(hashes) > 1 {
+		return f.ambiguousReason(hashes, fix)
+	}
+	hash := hashes[0]
+	if as, present := f.findPresent(hash); present {
+		r := f.newReason(FixesPresent, "fixes", hash, as, fix.Subject)
+		return &r
+	}
+	if f.missed[hash] == nil {
+		return nil
+	}
+	text := fmt.Sprintf(
+		"fixes %s, which is a missed backport too",
+		describeCommit(hash, cmp.Or(f.subjectOf(hash), fix.Subject)),
+	)
+	return &Reason{
+		Kind:   FixesMissed,
+		Commit: hash,
+		Text:   text,
+	}
+}
+
+// maxAmong is how many commits of an ambiguous name a text lists.
+const maxAmong = 5
+
+// ambiguousReason says which commits a trailer may mean, if the branch has one of them.
+func (f *missedFinder) ambiguousReason(hashes []string, fix commit.Fix) *Reason {
+	var short, has []string
+	for _, hash := range hashes {
+		if len(short) < maxAmong {
+			short = append(short, shortenHash(hash))
+		}
+		if _, present := f.findPresent(hash); present {
+			has = append(has, shortenHash(hash))
+		}
+	}
+	if len(has) == 0 {
+		return nil
+	}
+	name := fix.Hash
+	if fix.Subject != "" {
+		name = fmt.Sprintf("%q", fix.Subject)
+	}
+	text := fmt.Sprintf(
+		"fixes %s, which may be each of %d commits (%s); %s has %s",
+		name,
+		len(hashes),
+		strings.Join(short, ", "),
+		f.name,
+		strings.Join(has[:min(len(has), maxAmong)], ", "),
+	)
+	return &Reason{
+		Kind:  FixesAmbiguous,
+		Among: hashes,
+		Text:  text,
+	}
 }
 
 // findPresent reports whether the branch has a commit, or has it under another hash.
@@ -206,6 +278,22 @@ func namedHashes(l *report.Listed) []string {
 		add(hash)
 	}
 	return hashes
+}
+
+// unresolvedNames are the commits that messages of a list name in another way than by a hash that is known.
+func unresolvedNames(l *report.Listed, full map[string]string) (names []history.Named) {
+	for i := range l.Commits {
+		c := &l.Commits[i]
+		if c.Same != nil || c.Undone != "" {
+			continue
+		}
+		for _, fix := range c.Fixes {
+			if full[fix.Hash] == "" {
+				names = append(names, nameOf(c, fix))
+			}
+		}
+	}
+	return names
 }
 
 // newProjectBackports puts the missed backports of a project together.

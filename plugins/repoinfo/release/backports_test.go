@@ -170,3 +170,54 @@ func TestAReviewServerThatFailsIsNamed(t *testing.T) {
 		}
 	}
 }
+
+func TestFixesNameCommitsInOtherWaysThanByAHash(t *testing.T) {
+	dir := t.TempDir()
+	s := newStory(t, dir, "p")
+	s.say("master", "Shared\n")
+	one, two := s.say("master", "Twice\n"), s.say("master", "Twice\n")
+	s.repo.Git("branch", "stable", "master")
+	s.say("stable", "Only on stable\n")
+	s.say("master", "Recent\n")
+	for subject, trailer := range map[string]string{
+		"By subject":          `"Shared"`,
+		"By subject and hash": `fedcba9876 ("Shared")`, // of a clone that was rebased
+		"By a short hash":     one[:5] + ` ("Twice")`,
+		"By another branch":   `("Only  on stable")`,
+		"Ambiguous":           `"Twice"`,
+		"Of a recent one":     `"Recent"`,
+		"Of none":             `"No such subject"`,
+		"Names itself":        `"Names itself"`,
+		"Names a later one":   `"Later"`,
+		"Names no hash":       `fedcba9876`,
+	} {
+		s.say("master", subject+"\n\nFixes: "+trailer+"\n")
+	}
+	s.say("master", "Later\n")
+	m := newMaker(t, dir)
+	b := m.ask(t, Question{Kind: AskBackports, Request: between("", "stable")}).Answer.(*Backports)
+	want := map[string]string{
+		"By subject":          FixesPresent,
+		"By subject and hash": FixesPresent,
+		"By a short hash":     FixesPresent,
+		"By another branch":   FixesPresent,
+		"Ambiguous":           FixesAmbiguous,
+	}
+	if diff := cmp.Diff(want, reasonsOf(b)); diff != "" {
+		t.Error(diff)
+	}
+	for _, missed := range b.Projects[0].Missed {
+		switch r := missed.Reasons[0]; missed.Subject {
+		case "By a short hash":
+			if r.Commit != one {
+				t.Errorf("%s is not %s", r.Commit, one)
+			}
+		case "Ambiguous":
+			has := two[:12] + ", " + one[:12]
+			text := `fixes "Twice", which may be each of 2 commits (` + has + "); stable has " + has
+			if r.Text != text || !cmp.Equal(r.Among, []string{two, one}) {
+				t.Errorf("%q of %v, want %q", r.Text, r.Among, text)
+			}
+		}
+	}
+}

@@ -335,6 +335,10 @@ func (m *Maker) readFacts(
 	if facts.full, err = repo.ResolveHashes(ctx, namedHashes(l)); err != nil {
 		return facts, err
 	}
+	names := unresolvedNames(l, facts.full)
+	if facts.named, err = repo.FindNamed(ctx, l.Tip, l.Base, names); err != nil {
+		return facts, err
+	}
 	for hash, by := range l.Dropped {
 		if full := facts.full[hash]; full != "" {
 			facts.dropped[full] = by
@@ -343,6 +347,9 @@ func (m *Maker) readFacts(
 	var hashes []string
 	for _, hash := range facts.full {
 		hashes = append(hashes, hash)
+	}
+	for _, list := range facts.named {
+		hashes = append(hashes, list...)
 	}
 	facts.has, err = repo.Contains(ctx, l.Base, hashes)
 	return facts, err

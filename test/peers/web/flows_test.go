@@ -115,7 +115,7 @@ func TestRepositoriesAndGrants(t *testing.T) {
 	report := c.Do("GET", "/repoinfo/git/report", "admin:admin", "").JSON(t)
 	commits := fmt.Sprint(report["commits"])
 	run(ctx, t, "login", chromedp.Navigate(c.HTTP+"/#/repos"), logIn("admin", "admin"), until(fmt.Sprintf(`[...document.querySelectorAll('.numbers li')].some(l => l.textContent.trim() === %q)`, commits+" commits")),
-		chromedp.WaitVisible(`.chart canvas`))
+		chromedp.WaitVisible(`svg.picture rect`))
 	run(ctx, t, "repos-authors", press("Authors"), until(`document.querySelectorAll('tbody tr').length > 0`))
 	run(ctx, t, "repos-projects", press("Projects"), cell("zoo"))
 	run(ctx, t, "repos-compare", press("Releases compared"), shows("Enter two releases"), fill("Projects", "zoo"), fill("Release", "master"), fill("Compared with", "nosuch"), until(`document.querySelector('[data-state=failed], .note.warn')`))

@@ -126,8 +126,8 @@ export async function resume(): Promise<void> {
   for (const go of [...waiting]) go(now.user === before);
 }
 
-/** call sends a request and returns the JSON of its answer; anything but success is a Fault. */
-export async function call<T>(path: string, o: Options = {}): Promise<T> {
+/** text sends a request and returns the text of its answer; anything but success is a Fault. */
+export async function text(path: string, o: Options = {}): Promise<string> {
   let r = await send(path, o);
   if (!r.ok) {
     const fault = await faultOf(r);
@@ -135,8 +135,13 @@ export async function call<T>(path: string, o: Options = {}): Promise<T> {
     r = await send(path, o); // it was refused before, so it is not carried out twice
     if (!r.ok) throw await faultOf(r);
   }
-  const text = await r.text();
-  return (text ? JSON.parse(text) : undefined) as T;
+  return r.text();
+}
+
+/** call sends a request and returns the JSON of its answer. */
+export async function call<T>(path: string, o: Options = {}): Promise<T> {
+  const answer = await text(path, o);
+  return (answer ? JSON.parse(answer) : undefined) as T;
 }
 
 type Output<N extends keyof Operations> = Operations[N]['output'];

@@ -22,30 +22,18 @@ export function line(into: HTMLElement, t: number[], series: Series[], theme: Th
 function draw(into: HTMLElement, t: number[], series: Series[], theme: Theme): () => void {
   const v = theme.colours(),
     hues = series.map((s, i) => v(s.tone ?? (i ? 'info' : 'accent'))),
-    dashed = (s: Series) => s.tone === 'bad' && !s.bars;
+    dashed = (s: Series) => s.tone === 'bad';
   into.replaceChildren();
-  const bars = series.some(s => s.bars),
-    edge = t.length < 2 ? 864_000 : bars ? (t[1]! - t[0]!) / 2 : 0; // a bar is as wide as its time
+  const edge = t.length < 2 ? 864_000 : 0;
   const two = (n: number) => String(n).padStart(2, '0'),
-    long = t.length > 0 && t[t.length - 1]! - t[0]! > 172_800,
-    months =
-      bars &&
-      edge > 13 * 86_400 &&
-      t.length > 1 &&
-      t.every(s => new Date(s * 1000).getUTCDate() === 1);
+    long = t.length > 0 && t[t.length - 1]! - t[0]! > 172_800;
   const when = (_u: uPlot, list: number[]) =>
     list.map(s => {
       const d = new Date(s * 1000);
-      return bars
-        ? d.toISOString().slice(0, months ? 7 : 10)
-        : long
-          ? `${d.getFullYear()}-${two(d.getMonth() + 1)}-${two(d.getDate())}`
-          : `${two(d.getHours())}:${two(d.getMinutes())}:${two(d.getSeconds())}`;
+      return long
+        ? `${d.getFullYear()}-${two(d.getMonth() + 1)}-${two(d.getDate())}`
+        : `${two(d.getHours())}:${two(d.getMinutes())}:${two(d.getSeconds())}`;
     });
-  const own = (u: uPlot) => {
-    const every = Math.ceil((t.length * 90) / Math.max(90, u.width - 80));
-    return t.filter((_t, i) => i % every === 0);
-  };
   const axis = {
     stroke: v('soft'),
     grid: { stroke: v('line'), width: 1 },
@@ -62,7 +50,6 @@ function draw(into: HTMLElement, t: number[], series: Series[], theme: Theme): (
           ...axis,
           values: when,
           space: 90,
-          ...(bars ? { splits: own } : {}),
           incrs: [
             1, 5, 10, 30, 60, 300, 600, 1800, 3600, 7200, 21_600, 43_200, 86_400, 172_800, 604_800,
             1_209_600, 2_592_000, 5_184_000, 7_776_000, 15_552_000, 31_536_000,
@@ -86,13 +73,6 @@ function draw(into: HTMLElement, t: number[], series: Series[], theme: Theme): (
           stroke: hues[i]!,
           width: 2,
           ...(dashed(s) ? { dash: [6, 4] } : {}),
-          ...(s.bars
-            ? {
-                paths: uPlot.paths.bars!({ size: [0.8, 60] }),
-                fill: hues[i]!,
-                points: { show: false },
-              }
-            : {}),
         })),
       ],
     },

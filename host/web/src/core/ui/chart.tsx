@@ -8,7 +8,6 @@ import { Failure } from './states';
 export interface Series {
   label: string;
   values: number[];
-  bars?: boolean;
   tone?: Tone;
 }
 

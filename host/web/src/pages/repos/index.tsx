@@ -1,93 +1,112 @@
 // Repositories: what is asked, and the tabs.
+import { Backports, Comparison, News, Notes, Report } from '../../api/repoinfo';
 import { call } from '../../core/api';
 import { useData } from '../../core/data';
 import { route, setQuery, to } from '../../core/route';
-import { Report } from './report';
+import { Choice, Empty, Field, Loaded, Tabs, Title } from '../../core/ui';
+import { Query, address, fieldsOf, isReady, parts } from './ask';
+import { Compared } from './compare';
+import { MissedBackports, NewCommits } from './news';
+import { NotesShown } from './notes';
 import { Reviews } from './reviews';
 import { Shown } from './shown';
-import { Choice, Empty, Field, Loaded, Tabs, Title } from '../../core/ui';
 
-/** ReposPage takes projects and a span of time, and shows the report of them. */
+/** ReposPage takes projects and a span of time or releases, and shows what is known of them. */
 export function ReposPage() {
-  const q = route.value.query,
-    get = (k: string) => q.get(k) ?? '',
-    tab = route.value.path[1] ?? 'overview',
-    keys = ['project', 'branch', 'ref1', 'ref2', 'since', 'until', 'interval'],
-    params = new URLSearchParams(
-      keys
-        .filter(
-          k =>
-            get(k) &&
-            (tab === 'compare' || !k.startsWith('ref')) &&
-            !(tab === 'compare' && k === 'branch'),
-        )
-        .map(k => [k, get(k)]),
-    );
-  const ready = tab !== 'compare' || (get('ref1') && get('ref2')),
-    data = useData(
-      s =>
-        ready && tab !== 'reviews'
-          ? call<Report>('/repoinfo/git/report?' + params.toString(), { signal: s })
-          : Promise.resolve(null),
-      [params.toString(), tab],
-    );
-  const field = (k: string, label: string, hint = '', required = false) => (
-    <Field
-      label={label}
-      hint={hint}
-      required={required}
-      value={get(k)}
-      onChange={e => setQuery({ [k]: e.currentTarget.value })}
-    />
-  );
+  const asked = route.value.path[1] ?? '',
+    tab = asked in parts ? asked : 'overview',
+    kept = [...route.value.query].filter(([k]) => k !== 'q');
   return (
     <>
       <Title>Repos</Title>
       <Tabs
-        base={t => to(['repos', t], Object.fromEntries([...q].filter(([k]) => k !== 'q')))}
+        base={t => to(['repos', t], Object.fromEntries(kept))}
         now={tab}
-        tabs={[
-          ['overview', 'Overview'],
-          ['projects', 'Projects'],
-          ['authors', 'Authors'],
-          ['organizations', 'Organizations'],
-          ['compare', 'Releases compared'],
-          ['reviews', 'Reviews'],
-        ]}
+        tabs={Object.entries(parts).map(([id, p]) => [id, p.label])}
       />
-      {tab !== 'reviews' && (
-        <div class="row">
-          {field('project', 'Projects', 'comma-separated; empty: all')}
-          {tab === 'compare' ? (
-            <>
-              {field('ref1', 'Release', 'a tag or branch', true)}
-              {field('ref2', 'Compared with', 'a tag or branch', true)}
-            </>
-          ) : (
-            field('branch', 'Branch', 'empty: the default one')
-          )}
-          {field('since', 'Since', 'such as 2026-01-31')}
-          {field('until', 'Until', 'empty: now')}
-          {(tab === 'overview' || tab === 'compare') && (
+      {tab === 'reviews' ? <Reviews /> : <Part key={tab} tab={tab} />}
+    </>
+  );
+}
+
+const labels: Record<string, [label: string, hint?: string]> = {
+  project: ['Projects', 'comma-separated; empty: all'],
+  branch: ['Branch', 'empty: the default one'],
+  from: ['Commits of', 'empty: the default branch'],
+  ref1: ['Release', 'a tag or branch'],
+  ref2: ['Compared with', 'a tag or branch'],
+  ref3: ['And that with', 'empty: from the beginning'],
+  since: ['Since', 'such as 2026-01-31'],
+  until: ['Until', 'empty: now'],
+  path: ['Path', 'a file or folder'],
+  group: ['Grouped by', 'empty: project; or a trailer'],
+  title: ['Title'],
+  template: ['Template', 'a file of the setting templates'],
+};
+
+/** The hints of fields that mean something else in one part. */
+const hints: Record<string, string> = {
+  'backports branch': 'that may lack commits',
+  'new ref1': 'empty: the default branch',
+};
+
+const intervals = ['', 'day', 'week', 'month', 'quarter', 'year', 'release'];
+
+function Fields({ tab, q }: { tab: string; q: Query }) {
+  const part = parts[tab]!;
+  return (
+    <div class="row">
+      {fieldsOf(part, q).map(f => {
+        const value = q.get(f) ?? '';
+        if (f === 'interval')
+          return (
             <Choice
+              key={f}
               label="Interval"
-              value={get('interval')}
-              options={[
-                ['', 'as it fits'],
-                ['day', 'day'],
-                ['week', 'week'],
-                ['month', 'month'],
-                ['quarter', 'quarter'],
-                ['year', 'year'],
-              ]}
-              onChange={v => setQuery({ interval: v })}
+              value={value}
+              options={intervals.map(i => [i, i || 'month (default)'])}
+              onChange={v => setQuery({ [f]: v })}
             />
-          )}
-        </div>
-      )}
-      {tab === 'reviews' ? (
-        <Reviews />
-      ) : data.error?.status === 404 && !params.size ? (
+          );
+        const required = part.required.includes(f),
+          [label, hint = ''] = labels[f]!;
+        return (
+          <Field
+            key={f}
+            label={label}
+            hint={hints[`${tab} ${f}`] ?? hint}
+            required={required}
+            value={value}
+            onChange={e => setQuery({ [f]: e.currentTarget.value })}
+          />
+        );
+      })}
+    </div>
+  );
+}
+
+const missing: Record<string, string> = {
+  new: 'Enter the release to compare with. Listed is what the other has and it has not.',
+  backports: 'Enter a branch. Listed is what it lacks although something says that it needs it.',
+  notes: 'Enter two releases: tags or branches. The notes are of the first, since the second.',
+  compare: 'Enter two releases: tags or branches, the later one first.',
+};
+
+function Part({ tab }: { tab: string }) {
+  const q = route.value.query,
+    part = parts[tab]!,
+    ready = isReady(part, q),
+    // A template says how notes are written, not what they are.
+    facts = new URLSearchParams([...q].filter(([k]) => k !== 'template')),
+    at = address(part, facts),
+    data = useData(
+      s => (ready ? call<unknown>(at, { signal: s }) : Promise.resolve(null)),
+      [at, ready],
+    );
+  return (
+    <>
+      <Fields tab={tab} q={q} />
+      {data.error?.status === 404 && at === '/repoinfo/git/' + part.path ? (
         <Empty
           action={
             <a class="button" href={to(['system', 'features'], { q: 'repoinfo' })}>
@@ -99,13 +118,25 @@ export function ReposPage() {
           console clones the projects of its settings.
         </Empty>
       ) : !ready ? (
-        <Empty>
-          Enter two releases: tags or branches. Their difference is what the first has since the
-          common ancestor.
-        </Empty>
+        <Empty>{missing[tab] ?? 'Enter both releases, or none.'}</Empty>
       ) : (
-        <Loaded data={data}>{r => r && <Shown r={r} tab={tab} />}</Loaded>
+        <Loaded data={data}>{v => v !== null && <Answer tab={tab} value={v} />}</Loaded>
       )}
     </>
   );
+}
+
+/** Answer shows what a part was answered. */
+function Answer({ tab, value }: { tab: string; value: unknown }) {
+  switch (tab) {
+    case 'new':
+      return <NewCommits news={value as News} />;
+    case 'backports':
+      return <MissedBackports found={value as Backports} />;
+    case 'notes':
+      return <NotesShown notes={value as Notes} />;
+    case 'compare':
+      return <Compared c={value as Comparison} />;
+  }
+  return <Shown r={value as Report} tab={tab} />;
 }

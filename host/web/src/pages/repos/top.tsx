@@ -1,6 +1,7 @@
 // The first ten of a list, as bars.
+import { Total } from '../../api/repoinfo';
 import { csv, download } from '../../core/data';
-import { Total, day } from './report';
+import { day } from './ask';
 
 /** Top is the first ten of a list, with their share. */
 export function Top({ title, list }: { title: string; list: Total[] }) {
@@ -40,7 +41,7 @@ export function Top({ title, list }: { title: string; list: Total[] }) {
   );
 }
 
-export const rows = (list: Total[]) => [
+const rows = (list: Total[]) => [
   ['name', 'e-mail', 'commits', 'insertions', 'deletions', 'first', 'last'],
   ...list.map(t => [
     t.name,
