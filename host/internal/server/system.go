@@ -38,10 +38,13 @@ func (s *Server) systemOperations() operations.Mux {
 		systemModule + ":stop-plugin": onPlugin(func(ctx context.Context, name string) error {
 			return s.plugins.Stop(ctx, name)
 		}),
-		systemModule + ":get-log":       adminOnly(s.getLog),
-		systemModule + ":show":          adminOnly(s.showCommand),
-		systemModule + ":get-snapshots": adminOnly(s.getSnapshots),
-		systemModule + ":save-snapshot": adminOnly(s.saveSnapshot),
+		systemModule + ":get-troubles":        operations.Func(s.getTroubles),
+		systemModule + ":acknowledge-trouble": operations.Func(s.acknowledgeTrouble),
+		systemModule + ":silence-trouble":     operations.Func(s.silenceTrouble),
+		systemModule + ":get-log":             adminOnly(s.getLog),
+		systemModule + ":show":                adminOnly(s.showCommand),
+		systemModule + ":get-snapshots":       adminOnly(s.getSnapshots),
+		systemModule + ":save-snapshot":       adminOnly(s.saveSnapshot),
 	}
 }
 
