@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"ctl.internal/host/internal/aaa/throttle"
 	"ctl.internal/sdk/caller"
 	"ctl.internal/sdk/commands"
 	"ctl.internal/sdk/fault"
@@ -35,6 +36,9 @@ func (a *AAA) throttleCommands() []commands.Command {
 	}
 }
 
+// Lockouts are the accounts and addresses that are delayed or blocked on this node.
+func (a *AAA) Lockouts() []throttle.Lockout { return a.limiter.Lockouts() }
+
 func (a *AAA) throttledCommand(_ context.Context, in *commands.Invocation) error {
 	t := &commands.Table{
 		Empty: "Nothing is delayed or blocked",
@@ -51,7 +55,7 @@ func (a *AAA) throttledCommand(_ context.Context, in *commands.Invocation) error
 				Right: true,
 			}, {Title: "Until", Key: "until"}},
 	}
-	for _, o := range a.limiter.Lockouts() {
+	for _, o := range a.Lockouts() {
 		from, until := "", ""
 		if o.From.IsValid() {
 			from = o.From.String()

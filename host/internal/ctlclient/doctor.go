@@ -20,7 +20,7 @@ func (o *options) doctorCommand() *cobra.Command {
 		Short: "say what is wrong with this installation and how to mend it",
 		Args:  cobra.NoArgs,
 		Long: "Runs the checks that exist: config validate and features verify on the files of the home; of a controller that runs system:ready,\n" +
-			"system:store, system:names, and plugin:check of every plugin. The exit code is 1 when one of them finds something.",
+			"system:now, system:store, system:names, and plugin:check of every plugin. The exit code is 1 when one of them finds something.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			out, bad := cmd.OutOrStdout(), 0
 			section := func(title string, run func() error) {
@@ -82,6 +82,9 @@ func (o *options) doctorCommand() *cobra.Command {
 				}
 				section("readiness (system:ready)", func() error {
 					return say("system:ready")
+				})
+				section("troubles of the controller (system:now)", func() error {
+					return say("system:now", "--own")
 				})
 				section("datastore (system:store)", func() error {
 					return say("system:store")

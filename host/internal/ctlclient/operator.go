@@ -18,7 +18,7 @@ import (
 
 // operatorCommands are those that ctl does by itself.
 func operatorCommands(o *options) []*cobra.Command {
-	return []*cobra.Command{o.configCommand(), o.featuresCommand(), o.pluginCommand(), o.snapshotCommand(), o.applyCommand(), o.getCommand(), o.doctorCommand(), versionCommand(), manCommand()}
+	return []*cobra.Command{o.configCommand(), o.featuresCommand(), o.pluginCommand(), o.snapshotCommand(), o.applyCommand(), o.getCommand(), o.doctorCommand(), o.nowCommand(), versionCommand(), manCommand()}
 }
 
 // newGroupCommand is a word of ctl's own that others follow.

@@ -24,6 +24,12 @@ type Config struct {
 	Console    Console    `json:"console"`
 	Tracing    Tracing    `json:"tracing"`
 	Audit      Audit      `json:"audit"`
+	Troubles   Troubles   `json:"troubles"`
+}
+
+// Troubles is the list of what is wrong.
+type Troubles struct {
+	KeepLost time.Duration `json:"keepLost"` // links and nodes that were lost
 }
 
 // Listeners are the addresses that are opened.

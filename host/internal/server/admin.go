@@ -81,33 +81,16 @@ func (s *Server) adminHandler() http.Handler {
 	reg.MustRegister(s.disks)
 	reg.MustRegister(auditMetrics(s.audit)...)
 	reg.MustRegister(topologyMetrics{s})
+	reg.MustRegister(troubleMetrics{s})
 	reg.MustRegister(loginCounters(s.aaa.Accounting())...)
 	return adminHandler(s.notReady, prometheus.Gatherers{reg, s.plugins.Gatherer()})
 }
 
-// notReady lists what keeps the controller from serving all it should.
-func (s *Server) notReady(ctx context.Context) []reason {
-	out := append(append(s.storeReasons(ctx), s.listFailures()...), diskReasons(s.home)...)
-	if s.roles.Clustered() && s.roles.Valid() == 0 {
-		out = append(out, newReason("lease", "this node has no lease, so it holds no role: the store does not answer, or this home is a copy of another",
-			"the log says which; a copied home gets an identity of its own when its data/node.pem is removed"))
-	}
-	for _, p := range s.plugins.List() {
-		if !p.State.Serving() && p.State != plugin.Standby {
-			out = append(
-				out,
-				newReason("plugin "+p.Name, p.State.String()+": "+p.Reason, pluginRemedy(p)),
-			)
-		}
-		if why := s.catalog.refusalReason(p.Name); why != "" {
-			out = append(
-				out,
-				newReason(
-					"plugin "+p.Name,
-					"its YANG modules are refused: "+why,
-					"install a version of the plugin whose modules fit the others; ctl plugin:check "+p.Name+" shows the fault",
-				),
-			)
+// notReady lists what keeps the controller from serving all it should: the troubles of this node that do.
+func (s *Server) notReady(ctx context.Context) (out []reason) {
+	for _, f := range s.findings(ctx) {
+		if !f.Warning {
+			out = append(out, newReason(f.Resource, f.Cause, f.Remedy))
 		}
 	}
 	return out

@@ -60,7 +60,7 @@ func (s *Server) openConsole(ctx context.Context) error {
 				NotReady:     s.notReady,
 				StoreParts:   s.storeParts,
 				UnknownNames: s.unknownNames,
-			})), engine.Static(s.restCommands()),
+			})), engine.Static(tables.NowCommands(s.nowTable())), engine.Static(s.restCommands()),
 			tables.FromHost("users", s.aaa.Commands, s.cliOn), tables.FromHost(
 				certificateTable,
 				s.certs.keystoreCommands,

@@ -25,6 +25,7 @@ func hostModules() (*pluginv1.Manifest, error) {
 	p := &pluginv1.Manifest{
 		Name:    feature.HostPlugin,
 		Aliases: []byte(certrpc.Aliases),
+		Streams: []string{troubleStream},
 	}
 	add := func(name, text string) {
 		p.YangModules = append(

@@ -39,6 +39,7 @@ import (
 	"ctl.internal/host/internal/plugin/topomirror"
 	"ctl.internal/host/internal/restconf"
 	"ctl.internal/host/internal/server/tracing"
+	"ctl.internal/host/internal/troubles"
 	"ctl.internal/host/internal/web"
 )
 
@@ -84,6 +85,7 @@ type Server struct {
 	seen            seen
 	featuresChanged chan struct{}
 
+	troubles        *troubles.Book
 	topologiesSeen  atomic.Pointer[map[string]topomirror.Seen] // by id, on the node that writes them; nil: it is another
 	disks           *diskWatch
 	gaveUp          atomic.Bool // the controller ends because its disk failed

@@ -42,7 +42,12 @@ func (s *Server) systemOperations() operations.Mux {
 		"get-snapshots": operations.Func(s.getSnapshots),
 		"save-snapshot": operations.Func(s.saveSnapshot),
 	}
-	out := operations.Mux{systemModule + ":get-status": operations.Func(s.getStatus)}
+	out := operations.Mux{
+		systemModule + ":get-status":          operations.Func(s.getStatus),
+		systemModule + ":get-troubles":        operations.Func(s.getTroubles),
+		systemModule + ":acknowledge-trouble": operations.Func(s.acknowledgeTrouble),
+		systemModule + ":silence-trouble":     operations.Func(s.silenceTrouble),
+	}
 	for name, h := range all {
 		out[systemModule+":"+name] = s.forAdministrators(h)
 	}

@@ -48,13 +48,16 @@ func (s *Server) mirrorFor(ctx context.Context, term hostsvc.Term) {
 	defer cancel()
 	mirror := topomirror.Start(s.plugins, s.registry.Logger("org.ctl.topology"))
 	defer mirror.Close()
+	lost := s.lostBefore()
 	p := s.newPublishing(s.mirroredTopologies(ctx))
 	defer s.topologiesSeen.Store(nil)
 	look := time.NewTicker(lookEvery)
 	defer look.Stop()
 	for {
 		changed := mirror.Changed()
-		again := p.publishView(ctx, mirror.View())
+		view := mirror.View()
+		again := p.publishView(ctx, view)
+		s.shareNetwork(ctx, lost, view)
 		for renewed := true; renewed; {
 			select {
 			case <-ctx.Done():
