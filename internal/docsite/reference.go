@@ -140,10 +140,11 @@ func settingsPage(c *controller) (page, error) {
 		value := s.Value
 		if strings.HasPrefix(s.Key, "listeners.") { // those of this controller are given by flags
 			value = map[string]string{
-				"listeners.http":  "127.0.0.1:8181",
-				"listeners.https": "off",
-				"listeners.ssh":   "127.0.0.1:8101",
-				"listeners.admin": "127.0.0.1:8182",
+				"listeners.http":     "127.0.0.1:8181",
+				"listeners.https":    "off",
+				"listeners.ssh":      "127.0.0.1:8101",
+				"listeners.restconf": "off",
+				"listeners.admin":    "127.0.0.1:8183",
 			}[s.Key]
 		}
 		t.linef("| `%s` | `%s` |", s.Key, escapeTableCell(value))

@@ -67,6 +67,28 @@ func TestRoutersOfTheConfigurationTree(t *testing.T) {
 	}
 }
 
+// A router that is mounted in the form of OpenDaylight's guide is configured, and what cannot be used is refused.
+func TestRoutersOfTheContainerForm(t *testing.T) {
+	l := configured(t, 2)
+	const body = `{"node-id":"2","netconf-node-topology:netconf-node":{"host":"192.0.2.2","port":17830,"tcp-only":false,` +
+		`"login-password-unencrypted":{"username":"admin","password":"hunter2"}}}`
+	if err := l.putTree(treeNode+"2", []byte(body)); err != nil {
+		t.Fatal(err)
+	}
+	l.until("node 2 is configured", func() bool { return l.routers.Config("2").Global.GetBfrId() == 2 })
+	for wrong, says := range map[string]string{
+		`{"node-id":"1","netconf-node-topology:port":1,"netconf-node-topology:netconf-node":{"host":"192.0.2.1"}}`:                      "one of the two forms",
+		`{"node-id":"1","netconf-node-topology:netconf-node":{"host":"192.0.2.1","login-password":{"username":"u","password":"cA=="}}}`: "login-password-unencrypted",
+		`{"node-id":"1","netconf-node-topology:netconf-node":{"host":"192.0.2.1","key-based":{"username":"u","key-id":"k"}}}`:           "private-key",
+		`{"node-id":"1","netconf-node-topology:netconf-node":{"host":"192.0.2.1","protocol":{"name":"TLS","key-id":["a"]}}}`:            "TLS",
+		`{"node-id":"1","netconf-node-topology:netconf-node":{"host":"192.0.2.1","login-password-unencrypted":{"password":"hunter2"}}}`: "username is missing",
+	} {
+		if err := l.putTree(treeNode+"1", []byte(wrong)); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%s: %v, want %s", wrong, err, says)
+		}
+	}
+}
+
 // Of a router that was never asked nothing is known: it is not said to hold what it must.
 func TestARouterThatWasNeverAskedIsNotApplied(t *testing.T) {
 	l := configured(t, 0)

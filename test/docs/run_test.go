@@ -51,7 +51,7 @@ func TestEveryBlockOfTheDocumentation(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.addresses = strings.NewReplacer("127.0.0.1:8181", strings.TrimPrefix(s.HTTP, "http://"), "127.0.0.1:8182", s.Address("admin"), "127.0.0.1:6653", openflow,
+	s.addresses = strings.NewReplacer("127.0.0.1:8181", strings.TrimPrefix(s.HTTP, "http://"), "127.0.0.1:8183", s.Address("admin"), "127.0.0.1:6653", openflow,
 		"127.88.0.0", fmt.Sprintf("127.%d.0.0", reserve.Number(t, "docs-net", 64, 126)))
 	s.list = filepath.Join(s.work, "run", "lab", "switches.csv")
 	harness.Lab(t, bin, "ring:8,tree:3x2", s.list, "--control", filepath.Join(s.work, "run", "lab", "control.sock"))

@@ -34,7 +34,7 @@ func tree(t *testing.T) (dir string, run func(env []string, command string) (str
 		ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
 		defer cancel()
 		cmd := exec.CommandContext(ctx, filepath.Join(dir, "test", "labs", "run.sh"), command)
-		cmd.Env = append(os.Environ(), "LAB_TOPOLOGY=chain:2", "CTL_HTTP=127.0.0.1:0", "CTL_SSH=127.0.0.1:0", "CTL_ADMIN=127.0.0.1:0")
+		cmd.Env = append(os.Environ(), "LAB_TOPOLOGY=chain:2", "CTL_HTTP=127.0.0.1:0", "CTL_SSH=127.0.0.1:0", "CTL_RESTCONF=127.0.0.1:0", "CTL_ADMIN=127.0.0.1:0")
 		cmd.Env = append(cmd.Env, env...)
 		out, err := cmd.CombinedOutput()
 		return string(out), err

@@ -40,7 +40,7 @@ wait_for() { # SECONDS PIDFILE WHAT LOG COMMAND...
 	until "$@" >/dev/null 2>&1; do
 		if (( left-- <= 0 )) || ! kill -0 "$pid" 2>/dev/null; then
 			tail -20 "$log" >&2
-			grep -q 'address already in use' "$log" && what+="; take other ports: CTL_HTTP=127.0.0.1:0 CTL_SSH=127.0.0.1:0 CTL_ADMIN=127.0.0.1:0 make run"
+			grep -q 'address already in use' "$log" && what+="; take other ports: CTL_HTTP=127.0.0.1:0 CTL_SSH=127.0.0.1:0 CTL_RESTCONF=off CTL_ADMIN=127.0.0.1:0 make run"
 			stop >/dev/null # nothing stays behind
 			die "$what (the end of $log is above)"
 		fi
@@ -66,7 +66,8 @@ start() {
 
 	say "2. The controller: home $home"
 	CTL_ADMIN_PASSWORD=admin CTL_USER_PASSWORD=user setsid bin/ctld --home "$home" \
-		${CTL_HTTP:+--http "$CTL_HTTP"} ${CTL_SSH:+--ssh "$CTL_SSH"} ${CTL_ADMIN:+--admin "$CTL_ADMIN"} \
+		${CTL_HTTP:+--http "$CTL_HTTP"} ${CTL_SSH:+--ssh "$CTL_SSH"} \
+		--restconf "${CTL_RESTCONF:-127.0.0.1:8182}" --admin "${CTL_ADMIN:-127.0.0.1:8183}" \
 		</dev/null >"$lab/ctld.log" 2>&1 &
 	echo $! >"$lab/ctld.pid"
 	wait_for 30 "$lab/ctld.pid" 'the controller did not become ready' "$lab/ctld.log" test -s "$home/data/run/http.addr"

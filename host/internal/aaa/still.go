@@ -7,6 +7,7 @@ import (
 	"ctl.internal/host/internal/aaa/authn"
 	"ctl.internal/host/internal/aaa/reqpath"
 	"ctl.internal/host/internal/aaa/rules"
+	"ctl.internal/sdk/caller"
 )
 
 type stillKey struct{}
@@ -16,13 +17,29 @@ type stillKey struct{}
 // role, its token been revoked, the rules been changed. Where that is not known the
 // answer is no.
 func Still(ctx context.Context) bool {
-	ask, ok := ctx.Value(stillKey{}).(func(context.Context) bool)
-	return !ok || ask(ctx)
+	_, may := Renew(ctx)
+	return may
+}
+
+// Renew is Still, and returns the context with the roles that the user has now.
+func Renew(ctx context.Context) (context.Context, bool) {
+	ask, ok := ctx.Value(stillKey{}).(func(context.Context) ([]string, bool))
+	if !ok {
+		return ctx, true
+	}
+	roles, may := ask(ctx)
+	who, known := caller.From(ctx)
+	if !may || !known {
+		return ctx, may
+	}
+	who.Roles = roles
+	return caller.With(ctx, who), true
 }
 
 // isStreamPath says which requests are worth remembering how to ask again.
 func isStreamPath(p reqpath.Path) bool {
-	return p.Under("rests", "streams") || p.Under("restconf", "streams") || p.Is("web", "events")
+	return p.Under("rests", "streams") || p.Under("restconf", "streams") || p.Is("web", "events") ||
+		p.Under("rests", "subscriptions") || p.Under("restconf", "subscriptions") || p.Under("subscriptions")
 }
 
 // withRecheck returns a context for Still. q is the request as it was let in.
@@ -30,16 +47,16 @@ func (a *AAA) withRecheck(ctx context.Context, q rules.Request, l *authn.Login) 
 	r := *q.HTTP
 	r.Header = http.Header{} // what was sent is the handler's now, and holds no credentials any more
 	q.HTTP = &r
-	return context.WithValue(ctx, stillKey{}, func(ctx context.Context) bool {
+	return context.WithValue(ctx, stillKey{}, func(ctx context.Context) ([]string, bool) {
 		q := q
 		if l != nil {
 			now, err := a.authn.Still(ctx, l)
 			if err != nil {
-				return false
+				return nil, false
 			}
 			q.Caller.Roles = now.Roles
 		}
-		return a.decideRequest(&env{
+		return q.Caller.Roles, a.decideRequest(&env{
 			aaa: a,
 			ctx: ctx,
 		}, &q) == rules.Pass

@@ -9,6 +9,7 @@ import (
 	"ctl.internal/host/internal/aaa"
 	"ctl.internal/host/internal/aaa/identity"
 	"ctl.internal/host/internal/aaa/policy"
+	"ctl.internal/sdk/caller"
 )
 
 // lasting lets a request in and returns its context, as a stream of events holds it.
@@ -86,4 +87,22 @@ func TestOtherRequestsAreNotAskedAgain(t *testing.T) {
 			t.Error("a path that is open to all was closed")
 		}
 	})).ServeHTTP(httptest.NewRecorder(), r)
+}
+
+// What lasts is asked with the roles that the user has now.
+func TestARequestThatLastsHasTheRolesOfNow(t *testing.T) {
+	for _, path := range []string{"/rests/subscriptions/7", "/restconf/subscriptions/7", "/subscriptions/7"} {
+		l := open(t, defaultINI)
+		l.user("bob", "user")
+		in := lasting(t, l, path, "bob:password1")
+		must(t, l.Identity().CreateGrant(ctx, identity.Grant{User: "bob@sdn", Role: "admin@sdn", Domain: "sdn"}))
+		now, may := aaa.Renew(in)
+		if who, _ := caller.From(now); !may || !who.HasRole("admin") {
+			t.Errorf("%s: %v, roles %v", path, may, who.Roles)
+		}
+		must(t, l.Identity().DeleteUser(ctx, "bob@sdn"))
+		if _, may := aaa.Renew(in); may {
+			t.Errorf("%s goes on without its user", path)
+		}
+	}
 }

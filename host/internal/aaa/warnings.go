@@ -18,13 +18,14 @@ import (
 // servedPaths are the paths that the controller serves itself, by their first segment, with the second; nil = all below it.
 func servedPaths() map[string][]string {
 	out := map[string][]string{
-		"restconf":    {"config", "operational", "data", "operations", "modules", "streams", "yang-library-version"},
-		"rests":       {"config", "operational", "data", "ds", "operations", "modules", "streams", "yang-library-version"},
-		"web":         nil,
-		"apidoc":      nil,
-		"yangui":      nil,
-		".well-known": nil,
-		"operations":  nil,
+		"restconf":      {"config", "operational", "data", "operations", "modules", "streams", "subscriptions", "yang-library-version"},
+		"rests":         {"config", "operational", "data", "ds", "operations", "modules", "streams", "subscriptions", "yang-library-version"},
+		"web":           nil,
+		"apidoc":        nil,
+		"yangui":        nil,
+		".well-known":   nil,
+		"operations":    nil,
+		"subscriptions": nil,
 	}
 	for _, plugin := range shippedPlugins() {
 		for _, r := range plugin.Routes {

@@ -34,10 +34,11 @@ type Troubles struct {
 
 // Listeners are the addresses that are opened.
 type Listeners struct {
-	HTTP  Address `json:"http"`
-	HTTPS Address `json:"https"`
-	SSH   Address `json:"ssh"`
-	Admin Address `json:"admin"`
+	HTTP     Address `json:"http"`
+	HTTPS    Address `json:"https"`
+	SSH      Address `json:"ssh"`
+	RESTCONF Address `json:"restconf"` // what lies below /restconf and /.well-known, and nothing else
+	Admin    Address `json:"admin"`
 
 	Names   []string `json:"names"`   // by which browsers may ask for this controller
 	Proxies []string `json:"proxies"` // addresses of reverse proxies that end TLS

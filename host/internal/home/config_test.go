@@ -34,8 +34,10 @@ func TestDocumentedDefaultsAreTheDefaults(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if l, ps := Load(write(t, string(b)), nil, nil); len(ps) > 0 || !cmp.Equal(l.Config, Default()) {
-		t.Fatalf("as shipped: %v %s", ps, cmp.Diff(Default(), l.Config))
+	want := Default()
+	want.Listeners.Admin = "127.0.0.1:8183" // of new homes; one that never set it keeps its address
+	if l, ps := Load(write(t, string(b)), nil, nil); len(ps) > 0 || !cmp.Equal(l.Config, want) {
+		t.Fatalf("as shipped: %v %s", ps, cmp.Diff(want, l.Config))
 	}
 	on := regexp.MustCompile(`(?m)^#([a-z ]+:|  )`).ReplaceAllString(string(b), "$1")
 	d := write(t, on)
@@ -43,7 +45,6 @@ func TestDocumentedDefaultsAreTheDefaults(t *testing.T) {
 	if len(ps) > 0 {
 		t.Fatal(ps)
 	}
-	want := Default()
 	want.Listeners.Names, want.Listeners.Proxies = []string{}, []string{}
 	want.Datastore.Etcd.Endpoints, want.Features.Boot, want.AAA.RealmKinds, want.AAA.TrustedOrigins, want.Console.Directories, want.Log.Levels = []string{}, []string{}, []string{}, []string{}, []string{}, map[string]string{}
 	if diff := cmp.Diff(want, l.Config); diff != "" {

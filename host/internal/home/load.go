@@ -205,10 +205,11 @@ func (r *reader) setText(value any, loc []string, text string, place Problem) {
 
 // shortNames are the variables that the flags have, too.
 var shortNames = map[string]string{
-	"CTL_HTTP":  "listeners.http",
-	"CTL_HTTPS": "listeners.https",
-	"CTL_SSH":   "listeners.ssh",
-	"CTL_ADMIN": "listeners.admin",
+	"CTL_HTTP":     "listeners.http",
+	"CTL_HTTPS":    "listeners.https",
+	"CTL_SSH":      "listeners.ssh",
+	"CTL_RESTCONF": "listeners.restconf",
+	"CTL_ADMIN":    "listeners.admin",
 }
 
 // applyEnvironment sets what the environment says, and warns of names that are nearly a setting.

@@ -72,11 +72,11 @@ func (x *exchange) wellKnown() error {
 		x.w.Header().Set("Content-Type", "application/jrd+json")
 		return x.replyValue(map[string]any{"links": []any{map[string]string{
 			"rel":  "restconf",
-			"href": rfc8040.root,
+			"href": x.discoveredRoot(),
 		}}})
 	}
 	x.w.Header().Set("Content-Type", "application/xrd+xml")
 	return x.replyBody([]byte(`<?xml version="1.0" encoding="UTF-8"?>
-<XRD xmlns="http://docs.oasis-open.org/ns/xri/xrd-1.0"><Link rel="restconf" href="` + rfc8040.root + `"/></XRD>
+<XRD xmlns="http://docs.oasis-open.org/ns/xri/xrd-1.0"><Link rel="restconf" href="` + x.discoveredRoot() + `"/></XRD>
 `))
 }

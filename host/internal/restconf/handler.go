@@ -28,13 +28,14 @@ type Handler struct {
 	config      *tree.Tree
 	operational *tree.Tree
 	streamsKept histories
+	subscribed  subscriptions
 }
 
 // Prefixes are the paths to mount a Handler on, without stripping them.
-var Prefixes = [...]string{"/restconf", "/rests", "/operations", "/.well-known/host-meta", "/.well-known/host-meta.json"}
+var Prefixes = [...]string{"/restconf", "/rests", "/operations", "/subscriptions", "/.well-known/host-meta", "/.well-known/host-meta.json"}
 
 // Resources are what lies below the roots of RESTCONF.
-var Resources = [...]string{"data", "operations", "streams", "modules", "ds", "config", "operational", "yang-library-version"}
+var Resources = [...]string{"data", "operations", "streams", "subscriptions", "modules", "ds", "config", "operational", "yang-library-version"}
 
 // New makes a Handler.
 func New(o Options) *Handler {
@@ -192,6 +193,12 @@ func (x *exchange) routeRequest() error {
 			return err
 		}
 		return x.serveOperations()
+	case "subscriptions": // the address of OpenDaylight's guide
+		x.w.Header()["Cache-Control"] = noCache
+		if err := x.chooseAnswerType(); err != nil {
+			return err
+		}
+		return x.serveReadOnly(x.serveSubscription)
 	case ".well-known":
 		return x.wellKnown()
 	default:
@@ -216,6 +223,8 @@ func (x *exchange) routeRequest() error {
 		return x.serveReadOnly(x.libraryVersion)
 	case second == "streams":
 		return x.serveReadOnly(x.serveStreams)
+	case second == "subscriptions":
+		return x.serveReadOnly(x.serveSubscription)
 	case second == "ds":
 		return x.serveDatastore()
 	case second == "data", x.env == legacy && (second == "config" || second == "operational"):

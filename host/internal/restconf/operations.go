@@ -59,7 +59,7 @@ func (x *exchange) callOperation(name string) error {
 		return x.o.Invoker.Invoke(x.r.Context(), module, rpc, input)
 	}
 	if own, err := ownSchema(); err == nil && r == nil && own.RPC(module, rpc) != nil {
-		r, invoke = own.RPC(module, rpc), x.createSubscription
+		r, invoke = own.RPC(module, rpc), x.callOwn(rpc)
 	}
 	if r == nil || !now.IsServed(module) {
 		return fault.New(fault.NotFound, "there is no operation %.100q%s", name, x.suggestRPC(name))

@@ -162,14 +162,14 @@ func TestAliasesAndFacet(t *testing.T) {
 	f.want(200, "", "POST", "/restconf/operations/laboratory:add-vlna", `{"input":{"switch-id":1,"vlan-id":2}}`)
 	f.now.REST = map[string]bool{"lab": false}
 	f.want(404, "", "POST", "/restconf/operations/lab:add-vlan", `{"input":{"node-id":1,"vlan-id":2}}`)
-	f.want(200, `{"operations":{"sal-remote:create-data-change-event-subscription":[null]}}`, "GET", "/restconf/operations", "")
+	f.want(200, `{"operations":{`+subscriptionOperations+`"sal-remote:create-data-change-event-subscription":[null]}}`, "GET", "/restconf/operations", "")
 	f.want(400, "", "PUT", lab, `{"inventory":{}}`)
 	f.want(201, "", "PUT", "/rests/data/network-topology:network-topology", `{"network-topology":{}}`)
 }
 
 func TestResources(t *testing.T) {
 	f := newFixture(t)
-	f.want(200, `{"ietf-restconf:operations":{"lab:add-vlan":[null],"lab:get-table":[null],"lab:get-vlan-table":[null],"lab:rediscover":[null],"sal-remote:create-data-change-event-subscription":[null]}}`, "GET", "/rests/operations", "")
+	f.want(200, `{"ietf-restconf:operations":{`+subscriptionOperations+`"lab:add-vlan":[null],"lab:get-table":[null],"lab:get-vlan-table":[null],"lab:rediscover":[null],"sal-remote:create-data-change-event-subscription":[null]}}`, "GET", "/rests/operations", "")
 	f.want(200, `{"ietf-restconf:yang-library-version":"2019-01-04"}`, "GET", "/rests/yang-library-version", "")
 	f.want(200, `{"ietf-restconf:restconf":{"data":{},"operations":{},"yang-library-version":"2019-01-04"}}`, "GET", "/rests", "")
 	all := f.want(200, "", "GET", "/restconf/modules", "").body

@@ -87,6 +87,10 @@ type Options struct {
 	// Still reports whether a request that lasts may go on. It is asked before
 	// each event, and every 15 s without one.
 	Still func(context.Context) bool
+	// Renew is Still, and returns the context with the roles that the user has now. Nil: the context as it is.
+	Renew func(context.Context) (context.Context, bool)
+	// MayFollow reports whether the caller of a context may read an event stream; nil: all may.
+	MayFollow func(ctx context.Context, stream string) bool
 	// Absent says why a module that is not known is not served now, nil = nothing that is installed has it. It may be nil.
 	Absent func(module string) error
 }

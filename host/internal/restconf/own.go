@@ -30,12 +30,14 @@ const (
 	modulesStateTop = "ietf-yang-library:modules-state"
 	yangLibraryTop  = "ietf-yang-library:yang-library"
 	monitoringTop   = "ietf-restconf-monitoring:restconf-state"
+	subscribedTop   = "ietf-subscribed-notifications:subscriptions"
 )
 
 var ownTops = map[string]bool{
 	modulesStateTop: true,
 	yangLibraryTop:  true,
 	monitoringTop:   true,
+	subscribedTop:   true,
 }
 
 // ownAt is the instance at a path of what the server says of itself, nil if there is none.
@@ -51,6 +53,8 @@ func (x *exchange) ownAt(p tree.Path) (*yang.Data, error) {
 		value = modulesState(list)
 	case yangLibraryTop:
 		value = yangLibrary(list)
+	case subscribedTop:
+		value = x.listSubscriptions()
 	default:
 		value = map[string]any{
 			"capabilities": map[string]any{"capability": capabilities},
@@ -77,6 +81,8 @@ var capabilities = []string{
 	"urn:ietf:params:restconf:capability:defaults:1.0?basic-mode=explicit",
 	"urn:ietf:params:restconf:capability:depth:1.0",
 	"urn:ietf:params:restconf:capability:fields:1.0",
+	"urn:ietf:params:restconf:capability:filter:1.0",
+	"urn:ietf:params:restconf:capability:replay:1.0",
 	"urn:ietf:params:restconf:capability:with-defaults:1.0",
 	"urn:ietf:params:restconf:capability:with-origin:1.0", // RFC 8527 section 3.2.2
 	"urn:ietf:params:restconf:capability:yang-patch:1.0",

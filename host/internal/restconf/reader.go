@@ -32,6 +32,8 @@ type reader struct {
 	sets  []*yang.Set
 	// may is set for a client of all streams: it reports whether the client may read one.
 	may func(ctx context.Context, stream string) bool
+	// asked is the context with the roles that the user had when that was last looked at, before each batch of events.
+	asked context.Context
 }
 
 // part is one of the streams, and how far it was read.
@@ -172,8 +174,9 @@ func receiveCase[T any](from <-chan T) reflect.SelectCase {
 
 // canContinue reports whether the client may go on.
 func (r *reader) canContinue() bool {
-	ctx := r.r.Context()
-	return r.o.Still(ctx) &&
+	ctx, may := r.renew(r.r.Context())
+	r.asked = ctx
+	return may &&
 		(r.may == nil || !slices.ContainsFunc(r.parts, func(p *part) bool {
 			return !r.may(ctx, p.name)
 		}))
@@ -202,7 +205,7 @@ func (r *reader) sendRecords(p *part, events []*record) bool {
 		if r.span.filter != nil && !passesFilter(r.span.filter, &e.event, r.sets) {
 			continue
 		}
-		if r.o.Visible != nil && !r.o.Visible(r.r.Context(), &e.event) {
+		if r.o.Visible != nil && !r.o.Visible(r.asked, &e.event) {
 			continue
 		}
 		text := e.encodedText(r.form, r.sets...)

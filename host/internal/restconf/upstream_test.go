@@ -48,7 +48,7 @@ func TestClientsOfUpstream(t *testing.T) {
 		{"library of RFC 8525", "GET", "/rests/data/ietf-yang-library:yang-library/content-id", "", "", 200, "content-id"},
 		{"library of RFC 7895", "GET", "/rests/data/ietf-yang-library:modules-state/module=ietf-yang-library,2019-01-04", "", "", 200, "schema"},
 		{"data-change subscription", "POST", "/rests/operations/sal-remote:create-data-change-event-subscription", `{"input":{"path":"/lab:inventory/lab:device[lab:name='a']","sal-remote-augment:datastore":"CONFIGURATION","sal-remote-augment:scope":"ONE"}}`, "", 200, `"stream-name":"data-change-`},
-		{"RFC 8639 is for later", "POST", "/rests/operations/ietf-subscribed-notifications:establish-subscription", `{"input":{}}`, "", 404, "invalid-value"},
+		{"a subscription names its stream", "POST", "/rests/operations/ietf-subscribed-notifications:establish-subscription", `{"input":{}}`, "", 400, "missing-element"},
 		{"odl-pretty-print", "GET", lab + "/note?odl-pretty-print=true", "", "", 200, "{\n  \"lab:note\""},
 		{"JSON labelled XML below /restconf", "PUT", old + "/note", `{"note":"y"}`, "Content-Type: application/xml", 200, ""},
 	} {

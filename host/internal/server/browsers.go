@@ -76,7 +76,7 @@ func ownHosts(c home.Config) []string {
 	if host, err := os.Hostname(); err == nil {
 		names = append(names, host)
 	}
-	for _, address := range []string{string(c.Listeners.HTTP), string(c.Listeners.HTTPS), c.Cluster.Advertise} {
+	for _, address := range []string{string(c.Listeners.HTTP), string(c.Listeners.HTTPS), string(c.Listeners.RESTCONF), c.Cluster.Advertise} {
 		names = append(names, hostOf(address))
 	}
 	for _, o := range c.AAA.TrustedOrigins {

@@ -36,6 +36,7 @@ var listenerFlags = [...]struct{ name, key, help string }{
 	{"http", "listeners.http", "address of the HTTP listener, `host:port`; port 0 takes any, off closes it"},
 	{"https", "listeners.https", "address of the HTTPS listener"},
 	{"ssh", "listeners.ssh", "address of the console over SSH"},
+	{"restconf", "listeners.restconf", "address for clients of RESTCONF alone, which use /restconf as the root of RFC 8040"},
 	{"admin", "listeners.admin", "address of /livez, /readyz and /metrics"},
 	{"cluster", "cluster.listen", "address for the other nodes of a cluster"},
 }

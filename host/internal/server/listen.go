@@ -21,6 +21,7 @@ import (
 	"ctl.internal/host/internal/aaa"
 	"ctl.internal/host/internal/home"
 	"ctl.internal/host/internal/keys/keystore"
+	"ctl.internal/host/internal/restconf"
 )
 
 // listener is one open address with its HTTP server.
@@ -179,6 +180,9 @@ func (s *Server) openListeners(ctx context.Context) error {
 		}
 	}
 	if err := open("http", c.Listeners.HTTP, plain, nil); err != nil {
+		return err
+	}
+	if err := open("restconf", c.Listeners.RESTCONF, restconf.Only(plain), nil); err != nil {
 		return err
 	}
 	return open("admin", c.Listeners.Admin, s.adminHandler(), nil)

@@ -52,6 +52,8 @@ func (s *Server) openRESTCONF(ctx context.Context) error {
 		Readable:   aaa.Readable,
 		Visible:    s.eventVisible,
 		Opens:      s.opens,
+		Renew:      aaa.Renew,
+		MayFollow:  s.mayRead,
 		Absent: func(module string) error {
 			return s.plugins.Absent(func(m *pluginv1.Manifest) bool {
 				return slices.ContainsFunc(m.YangModules, func(y *pluginv1.YangModule) bool {

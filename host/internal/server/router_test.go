@@ -67,7 +67,7 @@ func routed(t testing.TB) (s *Server, paths []string, reached *string) {
 
 // public is a path that anybody may read (RFC 8414), the login page, and what of the pages' sessions finds out who asks by itself.
 func public(path string) bool {
-	return slices.Contains([]string{"/.well-known/oauth-authorization-server", "/login", "/web/login", "/web/logout", "/web/me", "/web/sessions", "/web/keys"}, path)
+	return slices.Contains([]string{"/.well-known/host-meta", "/.well-known/host-meta.json", "/.well-known/oauth-authorization-server", "/login", "/web/login", "/web/logout", "/web/me", "/web/sessions", "/web/keys"}, path)
 }
 
 // No handler of any registered route is reached without credentials.

@@ -5,6 +5,7 @@ package mounts
 
 import (
 	"context"
+	"encoding/json"
 	"reflect"
 	"slices"
 
@@ -31,6 +32,28 @@ type Mount struct {
 	Driver     string `json:"netconf-node-topology:driver,omitempty"`
 	Dialect    string `json:"netconf-node-topology:dialect,omitempty"`
 	Keepalive  uint32 `json:"netconf-node-topology:keepalive-delay,omitempty"`
+}
+
+// node is a mount as it lies in the tree, in one of its two forms.
+type node struct {
+	Mount
+	refused error // why it cannot be used
+}
+
+// UnmarshalJSON reads both forms.
+func (n *node) UnmarshalJSON(text []byte) error {
+	flat, refused := bier.FlattenMount(text)
+	n.refused = refused
+	n.Mount = Mount{}
+	return json.Unmarshal(flat, &n.Mount)
+}
+
+// check says what is wrong with a mount of the tree.
+func (n *node) check() error {
+	if n.refused != nil {
+		return fault.Wrap(fault.Invalid, n.refused, "mount of router %s: %v", n.Node, n.refused)
+	}
+	return n.Check()
 }
 
 // Trusted is a host key that a router showed first, at an address.
@@ -64,14 +87,14 @@ type Mounts struct {
 	Store *state.Store
 	// Allow refuses mounts that the network does not allow; others are the mounts of the same place. May be nil.
 	Allow func(r state.Reader, m Mount, others []string) error
-	nodes *state.Tree[Mount]
+	nodes *state.Tree[node]
 	keys  *state.Table[Trusted]
 }
 
 // New returns the mounts, which are there when a Store was opened with Views; changed is
 // called with the ids of routers that may be reached otherwise now, nil for all.
 func New(changed func(nodes []string)) *Mounts {
-	m := &Mounts{nodes: state.NewTree[Mount]("/network-topology:network-topology/topology=*/node=*"),
+	m := &Mounts{nodes: state.NewTree[node]("/network-topology:network-topology/topology=*/node=*"),
 		keys: state.NewTable[Trusted](state.Private("host-key/"))}
 	m.nodes.Notify(func(paths []string) {
 		var nodes []string
@@ -95,7 +118,7 @@ func (m *Mounts) Views() []state.View {
 // Get returns the access data of a router, nil if it is not mounted.
 func (m *Mounts) Get(r state.Reader, node string) *bierdriver.Router {
 	x, ok := m.nodes.Get(r, topology, node)
-	if !ok || x.Host == "" {
+	if !ok || x.Host == "" || x.refused != nil {
 		return nil
 	}
 	if t, ok := m.keys.Get(r, node); ok && x.HostKey == "" && t.Host == x.Host && t.Port == x.Port {
@@ -137,7 +160,7 @@ func (m *Mounts) Put(ctx context.Context, x Mount) error {
 			return fault.New(fault.Invalid, "%v", err)
 		}
 		m.forgetHostKey(tx, x.Node, x)
-		return m.nodes.Put(tx, x, topology, x.Node)
+		return m.nodes.Put(tx, node{Mount: x}, topology, x.Node)
 	})
 	return err
 }
@@ -211,12 +234,12 @@ func (m *Mounts) Check(_ context.Context, tx *state.Tx) error {
 	var l fault.List
 	for path, x := range m.nodes.All(tx.Snapshot(), topology) {
 		before, _ := m.nodes.Get(now, topology, x.Node)
-		if x.Host == "" || reflect.DeepEqual(before, x) {
+		if x.Host == "" && x.refused == nil || reflect.DeepEqual(before, x) {
 			continue
 		}
-		err := x.Check()
+		err := x.check()
 		if err == nil && (before.Host == "" || before.routerPlace() != x.routerPlace()) {
-			err = m.checkAllowed(tx.Snapshot(), x)
+			err = m.checkAllowed(tx.Snapshot(), x.Mount)
 		}
 		if err != nil {
 			l = append(l, fault.At(fault.Invalid, path, "%v", err))
@@ -224,7 +247,7 @@ func (m *Mounts) Check(_ context.Context, tx *state.Tx) error {
 	}
 	for node := range m.keys.All(now, "") {
 		x, _ := m.nodes.Get(tx.Snapshot(), topology, node)
-		m.forgetHostKey(tx, node, x)
+		m.forgetHostKey(tx, node, x.Mount)
 	}
 	return l.Err()
 }

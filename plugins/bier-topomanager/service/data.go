@@ -2,6 +2,7 @@ package service
 
 import (
 	"context"
+	"encoding/json"
 	"reflect"
 	"slices"
 	"strconv"
@@ -59,6 +60,13 @@ type point struct {
 	TPs    []struct {
 		ID string `json:"tp-id"`
 	} `json:"termination-point"`
+}
+
+// UnmarshalJSON reads both forms of a mount.
+func (p *point) UnmarshalJSON(text []byte) error {
+	type members point
+	flat, _ := bier.FlattenMount(text) // the plugin of mounts refuses
+	return json.Unmarshal(flat, (*members)(p))
 }
 
 // line is a link of network-topology.
