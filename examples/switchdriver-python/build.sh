@@ -34,7 +34,7 @@ else
 fi
 "${protoc[@]}" --proto_path="$contract" --proto_path="$here" --python_out="$work" \
 	ctl/plugin/v1/common.proto ctl/plugin/v1/base.proto ctl/plugin/v1/switchdriver.proto ctl/plugin/v1/operations.proto \
-	ctl/plugin/v1/host.proto ctl/plugin/v1/routes.proto rpcstatus.proto
+	ctl/plugin/v1/host.proto ctl/plugin/v1/realm.proto ctl/plugin/v1/routes.proto rpcstatus.proto
 touch "$work/ctl/__init__.py" "$work/ctl/plugin/__init__.py" "$work/ctl/plugin/v1/__init__.py"
 cp "$here"/ctlplugin.py "$plugin"/*.py "$plugin"/*.json "$work"
 "$python" -m zipapp "$work" --python="$python" --main="$module:main" --output="$out"

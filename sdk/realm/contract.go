@@ -6,6 +6,8 @@ package realm
 import (
 	"context"
 	"errors"
+	"slices"
+	"time"
 )
 
 // Property is the value of one `name.property = value` line of sec.ini.
@@ -23,13 +25,46 @@ type Config struct {
 	Properties map[string]Property
 }
 
-// Credentials are what a user logs in with. Password is never empty: the host
-// refuses an empty one before any realm is asked.
+// Kind is a kind of credentials.
+type Kind int
+
+// The kinds of credentials.
+const (
+	Password Kind = iota // user, domain and password
+	Bearer               // the text of a token (RFC 6750)
+)
+
+// Credentials are what a user logs in with: either User, Domain and Password, or Bearer; the others are
+// empty then. Neither Password nor Bearer is ever sent empty: the host refuses such credentials before any
+// realm is asked. A realm gets the kinds that it takes (Taker), no others.
 type Credentials struct {
 	User     string // without domain
 	Domain   string // empty when none was given
 	Password string
+	Bearer   string // at most 8 KiB, without the scheme; never a token of the controller itself
 	Address  string // host:port of the client
+}
+
+// Kind is the kind of the credentials.
+func (c Credentials) Kind() Kind {
+	if c.Bearer != "" {
+		return Bearer
+	}
+	return Password
+}
+
+// Taker is implemented by realms that take other credentials than passwords, or others besides.
+type Taker interface {
+	// Takes returns the kinds that the realm takes. It is asked once, when the instance is made.
+	Takes() []Kind
+}
+
+// Takes reports whether a realm takes a kind of credentials. One that is no Taker takes passwords.
+func Takes(r Realm, k Kind) bool {
+	if t, ok := r.(Taker); ok {
+		return slices.Contains(t.Takes(), k)
+	}
+	return k == Password
 }
 
 // Outcome is a realm's verdict.
@@ -47,9 +82,10 @@ const (
 // Result is the answer to credentials.
 type Result struct {
 	Outcome   Outcome
-	Principal string   // the user as this realm names it
-	Roles     []string // roles of the controller, already mapped
-	Reason    string   // for the log, without secrets
+	Principal string    // the user as this realm names it; needed where the credentials name none
+	Roles     []string  // roles of the controller, already mapped
+	Reason    string    // for the log, without secrets
+	Expires   time.Time // end of the credentials, in whole seconds; zero = they do not say
 }
 
 // Realm authenticates users. Authenticate must honour ctx's deadline. An error

@@ -63,7 +63,10 @@ func (s *server) ConfigureRealm(
 			warnings = append(warnings, "closing the earlier instance: "+err.Error())
 		}
 	}
-	return &pluginv1.ConfigureRealmResponse{Warnings: warnings}, nil
+	return &pluginv1.ConfigureRealmResponse{
+		Warnings: warnings,
+		Takes:    kindsOf(fresh),
+	}, nil
 }
 
 func (s *server) Authenticate(
@@ -74,15 +77,32 @@ func (s *server) Authenticate(
 	if err != nil {
 		return nil, err
 	}
-	return resultToProto(realm.Authenticate(
-		ctx,
-		Credentials{
-			User:     r.User,
-			Domain:   r.Domain,
-			Password: r.Password,
-			Address:  r.Address,
-		},
-	))
+	c := Credentials{
+		User:     r.User,
+		Domain:   r.Domain,
+		Password: r.Password,
+		Bearer:   r.GetBearer().GetText(),
+		Address:  r.Address,
+	}
+	if !Takes(realm, c.Kind()) || r.Credential != nil && c.Kind() == Password {
+		return resultToProto(Result{Reason: "the realm does not take such credentials"}, nil)
+	}
+	return resultToProto(realm.Authenticate(ctx, c))
+}
+
+// credentialKinds are the kinds of the wire.
+var credentialKinds = map[Kind]pluginv1.CredentialKind{
+	Password: pluginv1.CredentialKind_CREDENTIAL_KIND_PASSWORD,
+	Bearer:   pluginv1.CredentialKind_CREDENTIAL_KIND_BEARER,
+}
+
+func kindsOf(r Realm) (kinds []pluginv1.CredentialKind) {
+	if t, ok := r.(Taker); ok {
+		for _, k := range t.Takes() {
+			kinds = append(kinds, credentialKinds[k])
+		}
+	}
+	return kinds
 }
 
 // FindUser serves a realm that is a Finder.
@@ -130,12 +150,16 @@ func resultToProto(res Result, err error) (*pluginv1.AuthenticateResponse, error
 	if err != nil {
 		res = Result{Outcome: Unavailable, Reason: err.Error()}
 	}
-	return &pluginv1.AuthenticateResponse{
+	answer := &pluginv1.AuthenticateResponse{
 		Outcome:   outcomes[res.Outcome],
 		Principal: res.Principal,
 		Roles:     res.Roles,
 		Reason:    res.Reason,
-	}, nil
+	}
+	if !res.Expires.IsZero() {
+		answer.Expires = res.Expires.Unix()
+	}
+	return answer, nil
 }
 
 // Close ends every instance; sdk.Serve does this when the plugin stops.

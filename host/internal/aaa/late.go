@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -26,6 +27,31 @@ type late struct {
 	mu     sync.Mutex
 	down   bool
 	logged time.Time
+	takes  []realm.Kind // of the instance that was asked last; nil = not known yet
+}
+
+// Takes implements realm.Taker. A realm that was never asked may take everything: asking tells.
+func (l *late) Takes() []realm.Kind {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.takes == nil {
+		return []realm.Kind{realm.Password, realm.Bearer}
+	}
+	return l.takes
+}
+
+// noteTaken remembers what an instance takes, and reports whether a kind is among it.
+func (l *late) noteTaken(r realm.Realm, k realm.Kind) bool {
+	taken := []realm.Kind{}
+	for _, one := range []realm.Kind{realm.Password, realm.Bearer} {
+		if realm.Takes(r, one) {
+			taken = append(taken, one)
+		}
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.takes = taken
+	return slices.Contains(taken, k)
 }
 
 // currentRealm is the one of the moment.
@@ -49,7 +75,7 @@ func (l *late) Authenticate(
 	}
 	began := time.Now()
 	r, err := l.currentRealm(ctx)
-	if err == nil {
+	if err == nil && l.noteTaken(r, c.Kind()) {
 		res, err = r.Authenticate(ctx, c)
 	}
 	if err != nil {

@@ -190,6 +190,7 @@ func outsideRealm(f *secini.File, ob *secini.Object, class string, o Options) (a
 		source: o.Realms,
 		log:    o.Logger("org.ctl.aaa"),
 		now:    o.Now,
+		takes:  facts.takes,
 	}
 	return r, nil
 }

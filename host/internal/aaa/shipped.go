@@ -9,6 +9,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	ctl "ctl.internal"
+	"ctl.internal/sdk/realm"
 )
 
 // shippedPlugin is what access control knows of a plugin of the controller, whether it is installed or not.
@@ -17,6 +18,7 @@ type shippedPlugin struct {
 		Kinds     string `yaml:"realm-kinds"`     // classes of sec.ini
 		Parallel  string `yaml:"realm-parallel"`  // how many logins its realms are asked about at once
 		Directory string `yaml:"realm-directory"` // see realmFacts
+		Takes     string `yaml:"realm-takes"`     // see realmFacts
 	}
 	Routes []struct {
 		Path string
@@ -48,7 +50,15 @@ func shippedKinds() (kinds []string) {
 // realmFacts is what the plugin of a class of realms says of it.
 type realmFacts struct {
 	parallel  int
-	directory bool // all spellings of a name are one account, and groups are named by their DN
+	directory bool         // all spellings of a name are one account, and groups are named by their DN
+	takes     []realm.Kind // nil = not known before the plugin runs
+}
+
+// takenKinds are the words of the label realm-takes: what a realm takes, said before its plugin runs. The
+// instance itself says it again, and that holds.
+var takenKinds = map[string][]realm.Kind{
+	"":       {realm.Password},
+	"bearer": {realm.Bearer},
 }
 
 func factsOf(class string) realmFacts {
@@ -58,6 +68,7 @@ func factsOf(class string) realmFacts {
 			continue
 		}
 		facts.directory = p.Labels.Directory == "true"
+		facts.takes = takenKinds[p.Labels.Takes]
 		n, err := strconv.Atoi(p.Labels.Parallel)
 		if err == nil && n > 0 {
 			facts.parallel = n

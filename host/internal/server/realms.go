@@ -181,6 +181,11 @@ func (i *realmInstance) Authenticate(
 	return i.client.Authenticate(ctx, i.name, c), nil
 }
 
+// Takes implements realm.Taker.
+func (i *realmInstance) Takes() []realm.Kind {
+	return i.client.Takes(i.name)
+}
+
 func (i *realmInstance) Find(ctx context.Context, user, domain string) (realm.Result, error) {
 	return i.client.Find(ctx, i.name, user, domain)
 }

@@ -160,15 +160,22 @@ func (a *Authenticator) loginFromCache(ctx context.Context, d digest, from netip
 	return l
 }
 
+// loginBearer tells the controller's own tokens from those of others by their form, so that neither is shown
+// to who has not issued it.
 func (a *Authenticator) loginBearer(
 	ctx context.Context,
-	token string,
+	text string,
 	from netip.AddrPort,
 ) (*Login, error) {
-	if a.o.Tokens == nil || token == "" {
+	switch {
+	case text == "":
+		return nil, ErrRefused
+	case !token.WellFormed(text):
+		return a.loginForeignToken(ctx, text, from)
+	case a.o.Tokens == nil:
 		return nil, ErrRefused
 	}
-	return a.loginTokenHolder(ctx, token, false, from)
+	return a.loginTokenHolder(ctx, text, false, from)
 }
 
 // loginTokenHolder returns the login of the holder of an access token, or of a browser session.
@@ -234,7 +241,7 @@ func (a *Authenticator) cachedLogin(ctx context.Context, d digest) *Login {
 			a.cache.Drop(d)
 			return nil
 		}
-		if a.isBlocked(v.realm.Name, v.login.User, v.login.Domain) {
+		if a.isLoginBlocked(v.login) {
 			a.cache.Drop(d)
 			return nil
 		}

@@ -117,6 +117,19 @@ func (a *Authenticator) isBlocked(realm, name, domain string) bool {
 	return a.o.Blocked(realm, a.throttleAccount(name, domain))
 }
 
+// isLoginBlocked reports whether the user of an outside login may not log in here, by whichever
+// spelling of the name that was said.
+func (a *Authenticator) isLoginBlocked(l *Login) bool {
+	if a.isBlocked(l.Realm, l.User, l.Domain) {
+		return true
+	}
+	if !l.bearer {
+		return false
+	}
+	name, domain, _ := strings.Cut(l.User, "@")
+	return a.isBlocked(l.Realm, name, domain)
+}
+
 // OutsideRealms are the names of the realms that have users of their own.
 func (a *Authenticator) OutsideRealms() []string {
 	var names []string
@@ -142,6 +155,9 @@ func (a *Authenticator) Still(ctx context.Context, l *Login) (*Login, error) {
 		return a.Find(ctx, *l.Outside)
 	}
 	if !l.Local {
+		if a.isLoginBlocked(l) || l.bearer && !a.o.Now().Before(l.ends) {
+			return nil, ErrRefused
+		}
 		return l, nil
 	}
 	p, err := a.o.Identity.Principal(ctx, l.User+"@"+l.Domain)

@@ -239,52 +239,14 @@ func (a *Authenticator) askRealms(
 			}
 			continue
 		}
-		epoch := r.epoch()
-		res, err := authenticateOutside(
-			ctx,
-			r,
-			realm.Credentials{
-				User:     name,
-				Domain:   domain,
-				Password: c.Password,
-				Address:  c.Address.String(),
-			},
-		)
-		if ctx.Err() != nil {
-			return nil, no, ctx.Err()
-		}
-		if err != nil || res.Outcome == realm.Unavailable {
-			why := res.Reason
-			if err != nil {
-				why = err.Error()
-			}
-			no.silent = r.Name
-			a.o.Attempt(
-				ctx,
-				Attempt{
-					User:    c.User,
-					Realm:   r.Name,
-					Address: c.Address,
-					Reason:  "unavailable: " + why,
-				},
-			)
-			continue
-		}
-		if res.Outcome == realm.Authenticated {
-			l := outsideLogin(r, name, domain, res)
-			if a.isBlocked(r.Name, name, domain) || a.isBlocked(r.Name, l.User, domain) {
-				no.said = append(no.said, r.Name+": the user is blocked by access:block")
-				continue
-			}
-			return &verified{
-				login:      l,
-				realm:      r,
-				realmEpoch: epoch,
-				until:      a.o.Now().Add(a.o.CacheFor),
-			}, no, nil
-		}
-		if res.Reason != "" {
-			no.said = append(no.said, r.Name+": "+res.Reason)
+		v, err := a.askOutside(ctx, r, &no, realm.Credentials{
+			User:     name,
+			Domain:   domain,
+			Password: c.Password,
+			Address:  c.Address.String(),
+		}, c)
+		if v != nil || err != nil {
+			return v, no, err
 		}
 	}
 	if owed {
@@ -293,8 +255,77 @@ func (a *Authenticator) askRealms(
 	return nil, no, nil
 }
 
-// authenticateOutside asks one realm about credentials.
+// askOutside asks one outside realm; nil when it does not let the user in, which no says then.
+func (a *Authenticator) askOutside(
+	ctx context.Context,
+	r Realm,
+	no *refusal,
+	sent realm.Credentials,
+	c Credentials,
+) (*verified, error) {
+	epoch := r.epoch()
+	res, err := authenticateOutside(ctx, r, sent)
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case err != nil:
+		res = realm.Result{
+			Outcome: realm.Unavailable,
+			Reason:  err.Error(),
+		}
+	}
+	if res.Outcome != realm.Authenticated {
+		a.noteRefusal(ctx, r, no, res, c)
+		return nil, nil
+	}
+	v := &verified{
+		login:      outsideLogin(r, sent.User, sent.Domain, res),
+		realm:      r,
+		realmEpoch: epoch,
+		until:      a.o.Now().Add(a.o.CacheFor),
+	}
+	if sent.Kind() == realm.Bearer {
+		a.bindToToken(v, r, res)
+		if !a.o.Now().Before(v.login.ends) {
+			no.said = append(no.said, r.Name+": the token has expired")
+			return nil, nil
+		}
+	}
+	if a.isBlocked(r.Name, sent.User, sent.Domain) || a.isLoginBlocked(v.login) {
+		no.said = append(no.said, r.Name+": the user is blocked by access:block")
+		return nil, nil
+	}
+	return v, nil
+}
+
+// noteRefusal adds to no what a realm said that did not let the user in.
+func (a *Authenticator) noteRefusal(
+	ctx context.Context,
+	r Realm,
+	no *refusal,
+	res realm.Result,
+	c Credentials,
+) {
+	if res.Outcome == realm.Unavailable {
+		no.silent = r.Name
+		a.o.Attempt(ctx, Attempt{
+			User:    c.User,
+			Realm:   r.Name,
+			Address: c.Address,
+			Reason:  "unavailable: " + res.Reason,
+		})
+		return
+	}
+	if res.Reason != "" {
+		no.said = append(no.said, r.Name+": "+res.Reason)
+	}
+}
+
+// authenticateOutside asks one realm about credentials, if it takes such ones.
 func authenticateOutside(ctx context.Context, r Realm, c realm.Credentials) (realm.Result, error) {
+	if !realm.Takes(r.Outside, c.Kind()) {
+		return realm.Result{Reason: "the realm does not take such credentials"}, nil
+	}
 	return inPlace(ctx, r, func(ctx context.Context) (realm.Result, error) {
 		return r.Outside.Authenticate(ctx, c)
 	})

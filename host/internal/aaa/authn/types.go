@@ -23,6 +23,10 @@ type Login struct {
 	// session says that the token is that of a browser session.
 	session bool
 
+	// bearer says that a token of an outside realm was sent, and ends when that is believed no longer.
+	bearer bool
+	ends   time.Time
+
 	// Principal is a local user as it was when the login was made or remembered; nil for others.
 	Principal *identity.Principal
 

@@ -21,6 +21,57 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+type CredentialKind int32
+
+const (
+	CredentialKind_CREDENTIAL_KIND_UNSPECIFIED CredentialKind = 0
+	// User and password.
+	CredentialKind_CREDENTIAL_KIND_PASSWORD CredentialKind = 1
+	// The text of a bearer token (RFC 6750) that is none of the controller's own.
+	CredentialKind_CREDENTIAL_KIND_BEARER CredentialKind = 2
+)
+
+// Enum value maps for CredentialKind.
+var (
+	CredentialKind_name = map[int32]string{
+		0: "CREDENTIAL_KIND_UNSPECIFIED",
+		1: "CREDENTIAL_KIND_PASSWORD",
+		2: "CREDENTIAL_KIND_BEARER",
+	}
+	CredentialKind_value = map[string]int32{
+		"CREDENTIAL_KIND_UNSPECIFIED": 0,
+		"CREDENTIAL_KIND_PASSWORD":    1,
+		"CREDENTIAL_KIND_BEARER":      2,
+	}
+)
+
+func (x CredentialKind) Enum() *CredentialKind {
+	p := new(CredentialKind)
+	*p = x
+	return p
+}
+
+func (x CredentialKind) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (CredentialKind) Descriptor() protoreflect.EnumDescriptor {
+	return file_ctl_plugin_v1_realm_proto_enumTypes[0].Descriptor()
+}
+
+func (CredentialKind) Type() protoreflect.EnumType {
+	return &file_ctl_plugin_v1_realm_proto_enumTypes[0]
+}
+
+func (x CredentialKind) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use CredentialKind.Descriptor instead.
+func (CredentialKind) EnumDescriptor() ([]byte, []int) {
+	return file_ctl_plugin_v1_realm_proto_rawDescGZIP(), []int{0}
+}
+
 type AuthenticateResponse_Outcome int32
 
 const (
@@ -60,11 +111,11 @@ func (x AuthenticateResponse_Outcome) String() string {
 }
 
 func (AuthenticateResponse_Outcome) Descriptor() protoreflect.EnumDescriptor {
-	return file_ctl_plugin_v1_realm_proto_enumTypes[0].Descriptor()
+	return file_ctl_plugin_v1_realm_proto_enumTypes[1].Descriptor()
 }
 
 func (AuthenticateResponse_Outcome) Type() protoreflect.EnumType {
-	return &file_ctl_plugin_v1_realm_proto_enumTypes[0]
+	return &file_ctl_plugin_v1_realm_proto_enumTypes[1]
 }
 
 func (x AuthenticateResponse_Outcome) Number() protoreflect.EnumNumber {
@@ -73,7 +124,7 @@ func (x AuthenticateResponse_Outcome) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use AuthenticateResponse_Outcome.Descriptor instead.
 func (AuthenticateResponse_Outcome) EnumDescriptor() ([]byte, []int) {
-	return file_ctl_plugin_v1_realm_proto_rawDescGZIP(), []int{5, 0}
+	return file_ctl_plugin_v1_realm_proto_rawDescGZIP(), []int{6, 0}
 }
 
 type FindUserRequest struct {
@@ -269,8 +320,10 @@ func (x *RealmProperty) GetOrigin() string {
 }
 
 type ConfigureRealmResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Warnings      []string               `protobuf:"bytes,1,rep,name=warnings,proto3" json:"warnings,omitempty"`
+	state    protoimpl.MessageState `protogen:"open.v1"`
+	Warnings []string               `protobuf:"bytes,1,rep,name=warnings,proto3" json:"warnings,omitempty"`
+	// The kinds of credentials that the instance takes; it is never sent others. Empty: passwords.
+	Takes         []CredentialKind `protobuf:"varint,2,rep,packed,name=takes,proto3,enum=ctl.plugin.v1.CredentialKind" json:"takes,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -312,13 +365,26 @@ func (x *ConfigureRealmResponse) GetWarnings() []string {
 	return nil
 }
 
+func (x *ConfigureRealmResponse) GetTakes() []CredentialKind {
+	if x != nil {
+		return x.Takes
+	}
+	return nil
+}
+
 type AuthenticateRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	User          string                 `protobuf:"bytes,2,opt,name=user,proto3" json:"user,omitempty"`
-	Domain        string                 `protobuf:"bytes,3,opt,name=domain,proto3" json:"domain,omitempty"`
-	Password      string                 `protobuf:"bytes,4,opt,name=password,proto3" json:"password,omitempty"`
-	Address       string                 `protobuf:"bytes,5,opt,name=address,proto3" json:"address,omitempty"`
+	state    protoimpl.MessageState `protogen:"open.v1"`
+	Name     string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	User     string                 `protobuf:"bytes,2,opt,name=user,proto3" json:"user,omitempty"`
+	Domain   string                 `protobuf:"bytes,3,opt,name=domain,proto3" json:"domain,omitempty"`
+	Password string                 `protobuf:"bytes,4,opt,name=password,proto3" json:"password,omitempty"`
+	Address  string                 `protobuf:"bytes,5,opt,name=address,proto3" json:"address,omitempty"`
+	// Credentials other than user, domain and password, which are empty then. Absent: a password.
+	//
+	// Types that are valid to be assigned to Credential:
+	//
+	//	*AuthenticateRequest_Bearer
+	Credential    isAuthenticateRequest_Credential `protobuf_oneof:"credential"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -388,6 +454,77 @@ func (x *AuthenticateRequest) GetAddress() string {
 	return ""
 }
 
+func (x *AuthenticateRequest) GetCredential() isAuthenticateRequest_Credential {
+	if x != nil {
+		return x.Credential
+	}
+	return nil
+}
+
+func (x *AuthenticateRequest) GetBearer() *BearerToken {
+	if x != nil {
+		if x, ok := x.Credential.(*AuthenticateRequest_Bearer); ok {
+			return x.Bearer
+		}
+	}
+	return nil
+}
+
+type isAuthenticateRequest_Credential interface {
+	isAuthenticateRequest_Credential()
+}
+
+type AuthenticateRequest_Bearer struct {
+	Bearer *BearerToken `protobuf:"bytes,6,opt,name=bearer,proto3,oneof"`
+}
+
+func (*AuthenticateRequest_Bearer) isAuthenticateRequest_Credential() {}
+
+type BearerToken struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// As it was sent, without the scheme; at most 8 KiB.
+	Text          string `protobuf:"bytes,1,opt,name=text,proto3" json:"text,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *BearerToken) Reset() {
+	*x = BearerToken{}
+	mi := &file_ctl_plugin_v1_realm_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *BearerToken) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*BearerToken) ProtoMessage() {}
+
+func (x *BearerToken) ProtoReflect() protoreflect.Message {
+	mi := &file_ctl_plugin_v1_realm_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use BearerToken.ProtoReflect.Descriptor instead.
+func (*BearerToken) Descriptor() ([]byte, []int) {
+	return file_ctl_plugin_v1_realm_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *BearerToken) GetText() string {
+	if x != nil {
+		return x.Text
+	}
+	return ""
+}
+
 type AuthenticateResponse struct {
 	state   protoimpl.MessageState       `protogen:"open.v1"`
 	Outcome AuthenticateResponse_Outcome `protobuf:"varint,1,opt,name=outcome,proto3,enum=ctl.plugin.v1.AuthenticateResponse_Outcome" json:"outcome,omitempty"`
@@ -395,14 +532,17 @@ type AuthenticateResponse struct {
 	Principal string   `protobuf:"bytes,2,opt,name=principal,proto3" json:"principal,omitempty"`
 	Roles     []string `protobuf:"bytes,3,rep,name=roles,proto3" json:"roles,omitempty"`
 	// Reason for the log, without secrets.
-	Reason        string `protobuf:"bytes,4,opt,name=reason,proto3" json:"reason,omitempty"`
+	Reason string `protobuf:"bytes,4,opt,name=reason,proto3" json:"reason,omitempty"`
+	// Unix time in seconds at which the credentials end; 0 = they do not say. The controller believes the
+	// answer no longer.
+	Expires       int64 `protobuf:"varint,5,opt,name=expires,proto3" json:"expires,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *AuthenticateResponse) Reset() {
 	*x = AuthenticateResponse{}
-	mi := &file_ctl_plugin_v1_realm_proto_msgTypes[5]
+	mi := &file_ctl_plugin_v1_realm_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -414,7 +554,7 @@ func (x *AuthenticateResponse) String() string {
 func (*AuthenticateResponse) ProtoMessage() {}
 
 func (x *AuthenticateResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_ctl_plugin_v1_realm_proto_msgTypes[5]
+	mi := &file_ctl_plugin_v1_realm_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -427,7 +567,7 @@ func (x *AuthenticateResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AuthenticateResponse.ProtoReflect.Descriptor instead.
 func (*AuthenticateResponse) Descriptor() ([]byte, []int) {
-	return file_ctl_plugin_v1_realm_proto_rawDescGZIP(), []int{5}
+	return file_ctl_plugin_v1_realm_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *AuthenticateResponse) GetOutcome() AuthenticateResponse_Outcome {
@@ -458,6 +598,13 @@ func (x *AuthenticateResponse) GetReason() string {
 	return ""
 }
 
+func (x *AuthenticateResponse) GetExpires() int64 {
+	if x != nil {
+		return x.Expires
+	}
+	return 0
+}
+
 var File_ctl_plugin_v1_realm_proto protoreflect.FileDescriptor
 
 const file_ctl_plugin_v1_realm_proto_rawDesc = "" +
@@ -483,25 +630,36 @@ const file_ctl_plugin_v1_realm_proto_rawDesc = "" +
 	"\x06origin\x18\x04 \x01(\tR\x06origin\x1a6\n" +
 	"\bMapEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"4\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"i\n" +
 	"\x16ConfigureRealmResponse\x12\x1a\n" +
-	"\bwarnings\x18\x01 \x03(\tR\bwarnings\"\x8b\x01\n" +
+	"\bwarnings\x18\x01 \x03(\tR\bwarnings\x123\n" +
+	"\x05takes\x18\x02 \x03(\x0e2\x1d.ctl.plugin.v1.CredentialKindR\x05takes\"\xcf\x01\n" +
 	"\x13AuthenticateRequest\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
 	"\x04user\x18\x02 \x01(\tR\x04user\x12\x16\n" +
 	"\x06domain\x18\x03 \x01(\tR\x06domain\x12\x1a\n" +
 	"\bpassword\x18\x04 \x01(\tR\bpassword\x12\x18\n" +
-	"\aaddress\x18\x05 \x01(\tR\aaddress\"\x96\x02\n" +
+	"\aaddress\x18\x05 \x01(\tR\aaddress\x124\n" +
+	"\x06bearer\x18\x06 \x01(\v2\x1a.ctl.plugin.v1.BearerTokenH\x00R\x06bearerB\f\n" +
+	"\n" +
+	"credential\"!\n" +
+	"\vBearerToken\x12\x12\n" +
+	"\x04text\x18\x01 \x01(\tR\x04text\"\xb0\x02\n" +
 	"\x14AuthenticateResponse\x12E\n" +
 	"\aoutcome\x18\x01 \x01(\x0e2+.ctl.plugin.v1.AuthenticateResponse.OutcomeR\aoutcome\x12\x1c\n" +
 	"\tprincipal\x18\x02 \x01(\tR\tprincipal\x12\x14\n" +
 	"\x05roles\x18\x03 \x03(\tR\x05roles\x12\x16\n" +
-	"\x06reason\x18\x04 \x01(\tR\x06reason\"k\n" +
+	"\x06reason\x18\x04 \x01(\tR\x06reason\x12\x18\n" +
+	"\aexpires\x18\x05 \x01(\x03R\aexpires\"k\n" +
 	"\aOutcome\x12\x17\n" +
 	"\x13OUTCOME_UNSPECIFIED\x10\x00\x12\x19\n" +
 	"\x15OUTCOME_AUTHENTICATED\x10\x01\x12\x13\n" +
 	"\x0fOUTCOME_UNKNOWN\x10\x02\x12\x17\n" +
-	"\x13OUTCOME_UNAVAILABLE\x10\x032\x90\x02\n" +
+	"\x13OUTCOME_UNAVAILABLE\x10\x03*k\n" +
+	"\x0eCredentialKind\x12\x1f\n" +
+	"\x1bCREDENTIAL_KIND_UNSPECIFIED\x10\x00\x12\x1c\n" +
+	"\x18CREDENTIAL_KIND_PASSWORD\x10\x01\x12\x1a\n" +
+	"\x16CREDENTIAL_KIND_BEARER\x10\x022\x90\x02\n" +
 	"\x05Realm\x12]\n" +
 	"\x0eConfigureRealm\x12$.ctl.plugin.v1.ConfigureRealmRequest\x1a%.ctl.plugin.v1.ConfigureRealmResponse\x12W\n" +
 	"\fAuthenticate\x12\".ctl.plugin.v1.AuthenticateRequest\x1a#.ctl.plugin.v1.AuthenticateResponse\x12O\n" +
@@ -519,35 +677,39 @@ func file_ctl_plugin_v1_realm_proto_rawDescGZIP() []byte {
 	return file_ctl_plugin_v1_realm_proto_rawDescData
 }
 
-var file_ctl_plugin_v1_realm_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_ctl_plugin_v1_realm_proto_msgTypes = make([]protoimpl.MessageInfo, 8)
+var file_ctl_plugin_v1_realm_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
+var file_ctl_plugin_v1_realm_proto_msgTypes = make([]protoimpl.MessageInfo, 9)
 var file_ctl_plugin_v1_realm_proto_goTypes = []any{
-	(AuthenticateResponse_Outcome)(0), // 0: ctl.plugin.v1.AuthenticateResponse.Outcome
-	(*FindUserRequest)(nil),           // 1: ctl.plugin.v1.FindUserRequest
-	(*ConfigureRealmRequest)(nil),     // 2: ctl.plugin.v1.ConfigureRealmRequest
-	(*RealmProperty)(nil),             // 3: ctl.plugin.v1.RealmProperty
-	(*ConfigureRealmResponse)(nil),    // 4: ctl.plugin.v1.ConfigureRealmResponse
-	(*AuthenticateRequest)(nil),       // 5: ctl.plugin.v1.AuthenticateRequest
-	(*AuthenticateResponse)(nil),      // 6: ctl.plugin.v1.AuthenticateResponse
-	nil,                               // 7: ctl.plugin.v1.ConfigureRealmRequest.PropertiesEntry
-	nil,                               // 8: ctl.plugin.v1.RealmProperty.MapEntry
+	(CredentialKind)(0),               // 0: ctl.plugin.v1.CredentialKind
+	(AuthenticateResponse_Outcome)(0), // 1: ctl.plugin.v1.AuthenticateResponse.Outcome
+	(*FindUserRequest)(nil),           // 2: ctl.plugin.v1.FindUserRequest
+	(*ConfigureRealmRequest)(nil),     // 3: ctl.plugin.v1.ConfigureRealmRequest
+	(*RealmProperty)(nil),             // 4: ctl.plugin.v1.RealmProperty
+	(*ConfigureRealmResponse)(nil),    // 5: ctl.plugin.v1.ConfigureRealmResponse
+	(*AuthenticateRequest)(nil),       // 6: ctl.plugin.v1.AuthenticateRequest
+	(*BearerToken)(nil),               // 7: ctl.plugin.v1.BearerToken
+	(*AuthenticateResponse)(nil),      // 8: ctl.plugin.v1.AuthenticateResponse
+	nil,                               // 9: ctl.plugin.v1.ConfigureRealmRequest.PropertiesEntry
+	nil,                               // 10: ctl.plugin.v1.RealmProperty.MapEntry
 }
 var file_ctl_plugin_v1_realm_proto_depIdxs = []int32{
-	7, // 0: ctl.plugin.v1.ConfigureRealmRequest.properties:type_name -> ctl.plugin.v1.ConfigureRealmRequest.PropertiesEntry
-	8, // 1: ctl.plugin.v1.RealmProperty.map:type_name -> ctl.plugin.v1.RealmProperty.MapEntry
-	0, // 2: ctl.plugin.v1.AuthenticateResponse.outcome:type_name -> ctl.plugin.v1.AuthenticateResponse.Outcome
-	3, // 3: ctl.plugin.v1.ConfigureRealmRequest.PropertiesEntry.value:type_name -> ctl.plugin.v1.RealmProperty
-	2, // 4: ctl.plugin.v1.Realm.ConfigureRealm:input_type -> ctl.plugin.v1.ConfigureRealmRequest
-	5, // 5: ctl.plugin.v1.Realm.Authenticate:input_type -> ctl.plugin.v1.AuthenticateRequest
-	1, // 6: ctl.plugin.v1.Realm.FindUser:input_type -> ctl.plugin.v1.FindUserRequest
-	4, // 7: ctl.plugin.v1.Realm.ConfigureRealm:output_type -> ctl.plugin.v1.ConfigureRealmResponse
-	6, // 8: ctl.plugin.v1.Realm.Authenticate:output_type -> ctl.plugin.v1.AuthenticateResponse
-	6, // 9: ctl.plugin.v1.Realm.FindUser:output_type -> ctl.plugin.v1.AuthenticateResponse
-	7, // [7:10] is the sub-list for method output_type
-	4, // [4:7] is the sub-list for method input_type
-	4, // [4:4] is the sub-list for extension type_name
-	4, // [4:4] is the sub-list for extension extendee
-	0, // [0:4] is the sub-list for field type_name
+	9,  // 0: ctl.plugin.v1.ConfigureRealmRequest.properties:type_name -> ctl.plugin.v1.ConfigureRealmRequest.PropertiesEntry
+	10, // 1: ctl.plugin.v1.RealmProperty.map:type_name -> ctl.plugin.v1.RealmProperty.MapEntry
+	0,  // 2: ctl.plugin.v1.ConfigureRealmResponse.takes:type_name -> ctl.plugin.v1.CredentialKind
+	7,  // 3: ctl.plugin.v1.AuthenticateRequest.bearer:type_name -> ctl.plugin.v1.BearerToken
+	1,  // 4: ctl.plugin.v1.AuthenticateResponse.outcome:type_name -> ctl.plugin.v1.AuthenticateResponse.Outcome
+	4,  // 5: ctl.plugin.v1.ConfigureRealmRequest.PropertiesEntry.value:type_name -> ctl.plugin.v1.RealmProperty
+	3,  // 6: ctl.plugin.v1.Realm.ConfigureRealm:input_type -> ctl.plugin.v1.ConfigureRealmRequest
+	6,  // 7: ctl.plugin.v1.Realm.Authenticate:input_type -> ctl.plugin.v1.AuthenticateRequest
+	2,  // 8: ctl.plugin.v1.Realm.FindUser:input_type -> ctl.plugin.v1.FindUserRequest
+	5,  // 9: ctl.plugin.v1.Realm.ConfigureRealm:output_type -> ctl.plugin.v1.ConfigureRealmResponse
+	8,  // 10: ctl.plugin.v1.Realm.Authenticate:output_type -> ctl.plugin.v1.AuthenticateResponse
+	8,  // 11: ctl.plugin.v1.Realm.FindUser:output_type -> ctl.plugin.v1.AuthenticateResponse
+	9,  // [9:12] is the sub-list for method output_type
+	6,  // [6:9] is the sub-list for method input_type
+	6,  // [6:6] is the sub-list for extension type_name
+	6,  // [6:6] is the sub-list for extension extendee
+	0,  // [0:6] is the sub-list for field type_name
 }
 
 func init() { file_ctl_plugin_v1_realm_proto_init() }
@@ -555,13 +717,16 @@ func file_ctl_plugin_v1_realm_proto_init() {
 	if File_ctl_plugin_v1_realm_proto != nil {
 		return
 	}
+	file_ctl_plugin_v1_realm_proto_msgTypes[4].OneofWrappers = []any{
+		(*AuthenticateRequest_Bearer)(nil),
+	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_ctl_plugin_v1_realm_proto_rawDesc), len(file_ctl_plugin_v1_realm_proto_rawDesc)),
-			NumEnums:      1,
-			NumMessages:   8,
+			NumEnums:      2,
+			NumMessages:   9,
 			NumExtensions: 0,
 			NumServices:   1,
 		},
