@@ -146,8 +146,14 @@ func (p *provider) getJSON(ctx context.Context, address string, into any) error 
 	if err != nil {
 		return err
 	}
+	return readJSON(p.client, r, into)
+}
+
+// readJSON sends a request and reads its answer.
+func readJSON(client *http.Client, r *http.Request, into any) error {
+	address := r.URL.String()
 	r.Header.Set("Accept", "application/json")
-	answer, err := p.client.Do(r)
+	answer, err := client.Do(r)
 	var failed *url.Error
 	if errors.As(err, &failed) {
 		err = failed.Err

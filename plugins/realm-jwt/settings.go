@@ -31,7 +31,8 @@ type factory struct {
 }
 
 // New implements realm.Factory. Names and defaults are those of OpenDaylight's realm of this name;
-// clock-skew-seconds, authorized-parties, role-map and keys-kept-seconds are ours.
+// clock-skew-seconds, authorized-parties, role-map, keys-kept-seconds, introspection-uri, client-id and
+// client-secret are ours.
 func (f factory) New(_ context.Context, c realm.Config) (realm.Realm, []string, error) {
 	r := realm.Read(c)
 	j := &jwtRealm{
@@ -45,6 +46,7 @@ func (f factory) New(_ context.Context, c realm.Config) (realm.Realm, []string, 
 		role:       r.String("role-claim", "groups"),
 		roles:      r.Pairs("role-map"),
 		skew:       seconds(r, "clock-skew-seconds", 60, 0, 300),
+		active:     readIntrospection(r),
 	}
 	p := &provider{
 		issuer: j.issuer,
@@ -69,6 +71,9 @@ func (f factory) New(_ context.Context, c realm.Config) (realm.Realm, []string, 
 		return nil, nil, err
 	}
 	p.client = newClient(f.trust)
+	if j.active != nil {
+		j.active.client = p.client
+	}
 	j.close = p.client.CloseIdleConnections
 	var warnings []string
 	if len(j.audience) == 0 {

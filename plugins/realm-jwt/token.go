@@ -32,6 +32,7 @@ type jwtRealm struct {
 	user, role string            // paths of claims
 	roles      map[string]string // of groups; nil = their names
 	skew       time.Duration
+	active     *introspection // nil = the provider is not asked about tokens
 }
 
 // Takes implements realm.Taker.
@@ -69,6 +70,11 @@ func (j *jwtRealm) Authenticate(ctx context.Context, c realm.Credentials) (realm
 	}
 	if why != "" {
 		return refuse(why)
+	}
+	if j.active != nil { // last, so that the provider is asked for good tokens alone
+		if active, err := j.active.isActive(ctx, c.Bearer); err != nil || !active {
+			return realm.Result{Reason: "the provider has revoked it"}, err
+		}
 	}
 	return j.resultOf(said)
 }
