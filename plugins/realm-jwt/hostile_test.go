@@ -75,7 +75,7 @@ func (h hostile) addAlgorithms(key *ecdsa.PrivateKey, payload string) {
 	der := must(x509.MarshalPKIXPublicKey(key.Public()))
 	jwk := must((&jose.JSONWebKey{Key: key.Public(), KeyID: "ec"}).MarshalJSON())
 	text := pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der})
-	for name, secret := range map[string][]byte{"DER": der, "PEM": text, "PEM without its end": text[:len(text)-1], "JWK": jwk, "nothing": {}, "kid": []byte("ec"), "point": elliptic.MarshalCompressed(key.Curve, key.X, key.Y)} {
+	for name, secret := range map[string][]byte{"DER": der, "PEM": text, "PEM without its end": text[:len(text)-1], "JWK": jwk, "nothing": {}, "kid": []byte("ec"), "point": must(key.PublicKey.Bytes())} {
 		for _, alg := range []string{"HS256", "ES256"} {
 			h.add(alg+" by HMAC with the public key as "+name, rawHMAC(secret, fmt.Sprintf(`{"alg":%q,"typ":"JWT","kid":"ec"}`, alg), payload))
 		}
@@ -126,11 +126,11 @@ func (h hostile) addKeys(i *issuer, payload string) {
 		`"kid":"ec","x5c":["MIIB"]`, `"kid":"ec","x5t":"x"`, `"typ":"JWT","kid":"ec"`, `"iss":"` + i.URL + `"`} {
 		h.add("another key, "+more, rawES256(own, `{"alg":"ES256",`+more+`}`, payload))
 	}
-	real := i.keys["ec"].(*ecdsa.PrivateKey)
+	right := i.keys["ec"].(*ecdsa.PrivateKey)
 	for _, more := range []string{`"kid":"x"`, `"kid":"EC"`, `"kid":7`, `"kid":["ec"]`, `"kid":"` + strings.Repeat("k", 300) + `"`, `"kid":"ec","crit":["exp"],"exp":1`, `"kid":"ec","crit":["b64"],"b64":false`, `"kid":"ec","crit":[]`,
 		`"kid":"ec","crit":"exp"`, `"kid":"ec","typ":"at+jwt"`, `"kid":"ec","typ":"JWE"`, `"kid":"ec","typ":"logout+jwt"`, `"kid":"ec","typ":"dpop+jwt"`, `"kid":"ec","typ":7`, `"kid":"ec","typ":null`, `"kid":"ec","typ":["JWT"]`, `"kid":"ec","typ":""`,
 		`"kid":"rsa"`, `"kid":"p384"`, `"kid":"short"`, `"kid":"enc"`} {
-		h.add("the right key, "+more, rawES256(real, `{"alg":"ES256",`+more+`}`, payload))
+		h.add("the right key, "+more, rawES256(right, `{"alg":"ES256",`+more+`}`, payload))
 	}
 	h.add("a key of another curve", sign(jose.ES384, i.keys["p384"], header("kid", "p384"), payload))
 	h.add("a short RSA key", sign(jose.RS256, i.keys["short"], header("kid", "short"), payload))
