@@ -20,6 +20,7 @@ import (
 	"ctl.internal/plugins/openflow"
 	realmdirectory "ctl.internal/plugins/realm-directory"
 	realmidsvc "ctl.internal/plugins/realm-idsvc"
+	realmjwt "ctl.internal/plugins/realm-jwt"
 	realmldap "ctl.internal/plugins/realm-ldap"
 	"ctl.internal/plugins/repoinfo"
 	switchplugin "ctl.internal/plugins/switch"
@@ -39,6 +40,7 @@ var plugins = map[string]func() sdk.Options{
 	"openflow":            openflow.Options,
 	"realm-directory":     realmdirectory.Options,
 	"realm-idsvc":         realmidsvc.Options,
+	"realm-jwt":           realmjwt.Options,
 	"realm-ldap":          realmldap.Options,
 	"repoinfo":            repoinfo.Options,
 	"switch":              switchplugin.Options,

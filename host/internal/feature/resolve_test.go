@@ -206,7 +206,7 @@ func TestShippedCatalogue(t *testing.T) {
 		ctl-bier-adapter ctl-bier-all ctl-bier-channel ctl-bier-channel-api ctl-bier-channel-cli ctl-bier-channel-rest
 		ctl-bier-channel-ui ctl-bier-driver ctl-bier-driver-cli ctl-bier-models ctl-bier-service ctl-bier-service-cli ctl-bier-topomanager
 		ctl-bier-topomanager-api ctl-bier-topomanager-cli ctl-bier-topomanager-rest ctl-bier-topomanager-ui ctl-labs ctl-openflow
-		ctl-realm-directory ctl-realm-idsvc ctl-realm-ldap ctl-repoinfo ctl-restconf ctl-switch-all
+		ctl-realm-directory ctl-realm-idsvc ctl-realm-jwt ctl-realm-ldap ctl-repoinfo ctl-restconf ctl-switch-all
 		switch-driver-dlink switch-driver-ovs`)
 	if diff := cmp.Diff(want, repo.Names()); diff != "" {
 		t.Fatal(diff)

@@ -35,7 +35,7 @@ type Event struct {
 	Address   string // host:port
 	RequestID string
 	OK        bool
-	Reason    string // why a login failed
+	Reason    string // why a login failed; of a token, which claim gave which role
 }
 
 // listener receives events while it wants them.

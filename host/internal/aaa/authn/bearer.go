@@ -36,6 +36,7 @@ func (a *Authenticator) loginForeignToken(
 		Realm:   l.Realm,
 		Address: from,
 		OK:      true,
+		Reason:  l.grounds,
 	})
 	return l, nil
 }
@@ -92,7 +93,7 @@ func (a *Authenticator) bindToToken(v *verified, r Realm, res realm.Result) {
 		l.ends = res.Expires
 		v.until = earlier(v.until, res.Expires)
 	}
-	l.Domain = r.Name
+	l.Domain, l.grounds = r.Name, res.Reason
 	l.Outside = &token.Outside{
 		Realm:     r.Name,
 		User:      l.User,

@@ -3,9 +3,11 @@ package authn
 import (
 	"context"
 	"errors"
+	"net/netip"
 	"time"
 
 	"ctl.internal/host/internal/aaa/throttle"
+	"ctl.internal/host/internal/aaa/token"
 	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/realm"
 )
@@ -38,33 +40,12 @@ func (a *Authenticator) Probe(ctx context.Context, c Credentials) ([]Answer, err
 		return nil, err
 	}
 	defer turn.Cancelled()
-	var out []Answer
-	good := false
-	for _, r := range a.o.Realms {
-		began := a.o.Now()
-		res, err := a.probeOne(
-			ctx,
-			r,
-			realm.Credentials{
-				User:     name,
-				Domain:   domain,
-				Password: c.Password,
-				Address:  c.Address.String(),
-			},
-		)
-		if err != nil {
-			res = realm.Result{
-				Outcome: realm.Unavailable,
-				Reason:  err.Error(),
-			}
-		}
-		good = good || res.Outcome == realm.Authenticated
-		out = append(out, Answer{
-			Realm:  r.Name,
-			Result: res,
-			Took:   a.o.Now().Sub(began),
-		})
-	}
+	out, good := a.probeAll(ctx, realm.Credentials{
+		User:     name,
+		Domain:   domain,
+		Password: c.Password,
+		Address:  c.Address.String(),
+	})
 	if good {
 		turn.Succeeded()
 	} else {
@@ -79,6 +60,63 @@ func (a *Authenticator) Probe(ctx context.Context, c Credentials) ([]Answer, err
 	return out, nil
 }
 
+// ProbeToken asks every realm about a token of another issuer, as Probe does about a password.
+func (a *Authenticator) ProbeToken(
+	ctx context.Context,
+	text string,
+	from netip.AddrPort,
+) ([]Answer, error) {
+	switch {
+	case text == "" || len(text) > maxCredentials:
+		return nil, fault.New(
+			fault.Invalid,
+			"write the token, without \"Bearer\", in at most %d bytes",
+			maxCredentials,
+		)
+	case token.WellFormed(text):
+		return nil, fault.New(
+			fault.Invalid,
+			"it has the form of this controller's own tokens, which no realm is asked about",
+		)
+	}
+	ctx, cancel := context.WithTimeout(ctx, loginTime)
+	defer cancel()
+	out, good := a.probeAll(ctx, realm.Credentials{
+		Bearer:  text,
+		Address: from.String(),
+	})
+	a.o.Attempt(ctx, Attempt{
+		Realm:   "realm:test",
+		Address: from,
+		OK:      good,
+	})
+	return out, nil
+}
+
+// probeAll asks every realm, and reports whether one of them lets the user in.
+func (a *Authenticator) probeAll(
+	ctx context.Context,
+	c realm.Credentials,
+) (out []Answer, good bool) {
+	for _, r := range a.o.Realms {
+		began := a.o.Now()
+		res, err := a.probeOne(ctx, r, c)
+		if err != nil {
+			res = realm.Result{
+				Outcome: realm.Unavailable,
+				Reason:  err.Error(),
+			}
+		}
+		good = good || res.Outcome == realm.Authenticated
+		out = append(out, Answer{
+			Realm:  r.Name,
+			Result: res,
+			Took:   a.o.Now().Sub(began),
+		})
+	}
+	return out, good
+}
+
 func (a *Authenticator) probeOne(
 	ctx context.Context,
 	r Realm,
@@ -86,6 +124,9 @@ func (a *Authenticator) probeOne(
 ) (realm.Result, error) {
 	if r.Outside != nil {
 		return authenticateOutside(ctx, r, c)
+	}
+	if c.Kind() != realm.Password {
+		return realm.Result{Reason: "its tokens have another form"}, nil
 	}
 	p, err := a.o.Identity.Verify(ctx, c.User, orSDN(c.Domain), c.Password)
 	if err != nil || p == nil {

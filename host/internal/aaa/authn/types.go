@@ -26,6 +26,8 @@ type Login struct {
 	// bearer says that a token of an outside realm was sent, and ends when that is believed no longer.
 	bearer bool
 	ends   time.Time
+	// grounds are why it has its roles, for the log.
+	grounds string
 
 	// Principal is a local user as it was when the login was made or remembered; nil for others.
 	Principal *identity.Principal

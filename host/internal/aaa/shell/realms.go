@@ -49,11 +49,16 @@ func RealmCommands(r *authn.Authenticator) []commands.Command {
 			Name:    "realm:test",
 			Summary: "ask every realm whether it knows a user",
 			Help: "realm:test alice@example\nAsks for the password. Shows the answer of each realm, also of those after the deciding one.\n" +
-				"It creates no session; a wrong password counts as a failed login.",
+				"It creates no session; a wrong password counts as a failed login.\n" +
+				"realm:test --token\nAsks for a token of another issuer, which names its user itself.",
 			Arguments: []commands.Argument{{
-				Name:     "user",
-				Help:     "NAME or NAME@DOMAIN",
-				Required: true,
+				Name: "user",
+				Help: "NAME or NAME@DOMAIN",
+			}},
+			Options: []commands.Option{{
+				Name: "token",
+				Help: "ask for a token in place of a password",
+				Type: commands.Bool,
 			}},
 			Run: func(ctx context.Context, in *commands.Invocation) error {
 				return testRealms(ctx, in, r)
@@ -62,20 +67,42 @@ func RealmCommands(r *authn.Authenticator) []commands.Command {
 	}
 }
 
-func testRealms(ctx context.Context, in *commands.Invocation, r *authn.Authenticator) error {
-	password, err := in.Prompt(ctx, "Password: ", false)
-	if err != nil {
-		return err
+// askRealms asks for the secret and then the realms.
+func askRealms(
+	ctx context.Context,
+	in *commands.Invocation,
+	r *authn.Authenticator,
+) (answers []authn.Answer, secret string, err error) {
+	user, byToken := in.Arg("user"), in.Flag("token")
+	if byToken == (user != "") {
+		return nil, "", fault.New(
+			fault.Invalid,
+			"write realm:test NAME to be asked for a password, or realm:test --token, since a token names its user",
+		)
+	}
+	prompt := "Password: "
+	if byToken {
+		prompt = "Token: "
+	}
+	if secret, err = in.Prompt(ctx, prompt, false); err != nil {
+		return nil, "", err
 	}
 	from, _ := netip.ParseAddrPort(in.Caller.Address)
-	answers, err := r.Probe(
-		ctx,
-		authn.Credentials{
-			User:     in.Arg("user"),
-			Password: password,
-			Address:  from,
-		},
-	)
+	if byToken {
+		secret = strings.TrimSpace(secret)
+		answers, err = r.ProbeToken(ctx, secret, from)
+		return answers, secret, err
+	}
+	answers, err = r.Probe(ctx, authn.Credentials{
+		User:     user,
+		Password: secret,
+		Address:  from,
+	})
+	return answers, secret, err
+}
+
+func testRealms(ctx context.Context, in *commands.Invocation, r *authn.Authenticator) error {
+	answers, secret, err := askRealms(ctx, in, r)
 	if err != nil {
 		return err
 	}
@@ -101,7 +128,7 @@ func testRealms(ctx context.Context, in *commands.Invocation, r *authn.Authentic
 			decided = a.Realm
 		}
 		out.Add(a.Realm, outcomes[a.Result.Outcome], a.Result.Principal, commands.List(" ", a.Result.Roles),
-			strings.ReplaceAll(a.Result.Reason, password, "***"), a.Took.Round(time.Millisecond).String())
+			strings.ReplaceAll(a.Result.Reason, secret, "***"), a.Took.Round(time.Millisecond).String())
 	}
 	if in.Format != "json" {
 		defer fmt.Fprintf(in.Stdout, "A login is decided by %s.\n", decided)
