@@ -32,6 +32,7 @@ type Argument struct {
 	Required bool
 	Repeated bool     // takes all that is left; only the last argument
 	Type     Type     // String when empty, File or NewFile
+	Secret   bool     // kept out of history and audit whatever its name is; the controller's own commands only
 	Values   []string // the fixed values, when there are such
 	// of a File: endings of files beside it that come with it if they are there; the controller's own commands only
 	Beside []string
@@ -64,6 +65,7 @@ type Option struct {
 	Type     Type // String when empty
 	Default  string
 	Required bool
+	Secret   bool // kept out of history and audit whatever its name is; the controller's own commands only
 	Values   []string
 	Complete func(ctx context.Context, prefix string) []string
 }

@@ -47,7 +47,7 @@ func TestKeyboard(t *testing.T) {
 
 	// The order: past the menu, or through it, to the box for finding, the account, and the page.
 	var order []focus
-	run(ctx, t, "order", tab(30, &order))
+	run(ctx, t, "order", tab(32, &order))
 	at := map[string]int{}
 	for i, f := range order {
 		if f.Tag != "BODY" && !f.Seen {

@@ -52,6 +52,7 @@ func (h Host) command(r *yang.RPC) commands.Command {
 			Help:     helpOf(n),
 			Required: n.Mandatory || n.Min > 0,
 			Repeated: n.Kind == yang.LeafList && i == len(arguments)-1,
+			Secret:   n.HasSecrets(),
 			Values:   valuesOf(n),
 			Complete: h.completion(n),
 		})
@@ -91,6 +92,7 @@ func (h Host) option(n *yang.Node) commands.Option {
 		Name:     n.Name,
 		Help:     helpOf(n),
 		Required: n.Mandatory,
+		Secret:   n.HasSecrets(),
 		Values:   valuesOf(n),
 		Complete: h.completion(n),
 	}

@@ -40,6 +40,8 @@ const module = `module lab {
       leaf now { type empty; }
       leaf-list tag { type string { length "1..4"; } }
       container where { leaf room { type string; } }
+      leaf pin { ctl:secret; type string; }
+      container login { leaf code { ctl:secret; type string; } }
     }
     output { leaf state { type string; ctl:title State; } leaf power { type uint32; units W; } }
   }
@@ -113,12 +115,17 @@ func TestTheModuleSaysWhatTheCommandIs(t *testing.T) {
 	var options []string
 	for _, o := range restart.Options {
 		options = append(options, o.Name+" "+string(o.Type)+" "+o.Help)
+		if secret := o.Name == "pin" || o.Name == "login"; o.Secret != secret {
+			t.Errorf("--%s is secret: %t", o.Name, o.Secret)
+		}
 	}
 	if got, want := strings.Join(options, "\n"), `after  When (in seconds; 1..60; 5 when not given)
 force bool of the input force
 now bool of the input now
 tag  of the input tag (several: separated by commas in an option)
 where  of the input where (as JSON)
+pin  of the input pin (secret)
+login  of the input login (as JSON)
 yes bool do not ask: Restart it?`; got != want {
 		t.Errorf("options:\n%s\nwant\n%s", got, want)
 	}

@@ -51,6 +51,8 @@ func testTable() []commands.Command {
 		}, Run: echoRun},
 		{Name: "switch:PrintDB", Summary: "print", Run: echoRun},
 		{Name: "test:set-key", Summary: "secret argument", Arguments: []commands.Argument{{Name: "name", Help: "n"}, {Name: "secret", Help: "s"}}, Run: echoRun},
+		{Name: "test:pin", Summary: "marked as secret", Arguments: []commands.Argument{{Name: "name", Help: "n"}, {Name: "pin", Help: "p", Secret: true}},
+			Options: []commands.Option{{Name: "code", Help: "c", Secret: true}}, Run: echoRun},
 		{Name: "test:lines", Summary: "lines", Run: func(_ context.Context, in *commands.Invocation) error {
 			in.Printf("b 2\na 10\nb 2\nc 1\n")
 			return nil

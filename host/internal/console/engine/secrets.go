@@ -35,7 +35,7 @@ func secretOption(c commands.Command, w string) (name, value string, inline, sec
 		return name, value, inline, false
 	}
 	if known {
-		return name, value, inline, secretName(name) || secretName(o.Name)
+		return name, value, inline, o.Secret || secretName(name) || secretName(o.Name)
 	}
 	_, misspelt := nearest.Name(name, secretParts)
 	return name, value, inline, misspelt || secretName(name)
@@ -67,7 +67,7 @@ func redactWords(c commands.Command, words []string) (string, bool) {
 			}
 		case i > 0:
 			n := min(arg, len(c.Arguments)-1)
-			if n >= 0 && secretName(c.Arguments[n].Name) {
+			if n >= 0 && (c.Arguments[n].Secret || secretName(c.Arguments[n].Name)) {
 				w, found = masked, true
 			}
 			arg++
