@@ -11,6 +11,7 @@ import (
 
 	"ctl.internal/internal/lab/network"
 	"ctl.internal/plugins/switch/writes"
+	"ctl.internal/sdk/caller"
 	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/state"
 	"ctl.internal/sdk/switchdriver"
@@ -69,7 +70,7 @@ switches:
 - switch: sw1
   ports:
   - {port: port1, tagged: [10]}
-  - {port: port5, untagged: 10, description: room 3, state: down}
+  - {port: "5", untagged: 10, description: room 3, state: down}
 - switch: sw2
   ports:
   - {port: port1, tagged: [10]}
@@ -95,11 +96,21 @@ func TestPlan(t *testing.T) {
 	if b.allVLANs(t) != before {
 		t.Error("the preview has changed something")
 	}
-	p, err := callPlan[planSummary](t, b, "apply", documented{office, 2, "stop", false})
-	if err != nil || p.State != planApplying && p.State != planApplied || p.Name != "office" {
+	alice := caller.With(t.Context(), caller.Caller{User: "alice", Domain: "lab"})
+	begun, err := b.applyPlan(alice, applyIn{documentIn: documentIn{office}, Parallel: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := *begun
+	if p.State != planApplying && p.State != planApplied || p.Name != "office" {
 		t.Fatalf("%v %+v", err, p)
 	}
 	out := b.endOf(t, p.Plan, planApplied)
+	for _, r := range b.writer.Done(p.Plan) {
+		if r.By != "alice@lab" {
+			t.Errorf("%s was asked for by %q", r.What(), r.By)
+		}
+	}
 	if out.Done != 3 || out.Failed != 0 || out.Entries[0].Changes != 2 || out.Document != office {
 		t.Errorf("%+v", out)
 	}
