@@ -289,24 +289,31 @@ func TestPlanOfManySwitches(t *testing.T) {
 		fmt.Fprintf(&doc, "%s,port1,,10,,,\n%s,port2,,10,,,\n", name, name)
 		fmt.Fprintf(&doc, "%s,port5,10,,room %d,,\n%s,port6,10,,,,\n", name, i, name)
 	}
-	before := b.allVLANs(t)
-	p, err := callPlan[planSummary](t, b, "apply", documented{doc.String(), 32, "stop", false})
-	if err != nil {
-		t.Fatal(err)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
+	defer cancel()
+	shown := func() string {
+		out, err := b.vlanLines(ctx, vlanIDIn{})
+		if err != nil || len(out.Partial) > 0 {
+			t.Fatalf("%v %q", err, out.Partial)
+		}
+		return out.formatTable()
 	}
-	out := b.endOf(t, p.Plan, planApplied)
-	if out.Done != switches || out.Failed > 0 {
-		t.Fatalf("%d done, %d failed", out.Done, out.Failed)
+	before := shown()
+	p, err := b.applyPlan(ctx, applyIn{documentIn: documentIn{doc.String()}, Parallel: 32, Wait: true})
+	if err != nil || p.Done != switches || p.Failed > 0 {
+		t.Fatalf("%v %+v", err, p)
 	}
-	drift, err := callPlan[differencesOut](t, b, "get-drift", planIn{Plan: p.Plan})
+	drift, err := b.getDrift(ctx, planIn{Plan: p.Plan})
 	if err != nil || drift.Changes > 0 || len(drift.Gaps) > 0 {
-		t.Errorf("%v: %d changes, gaps %q", err, drift.Changes, drift.Gaps)
+		t.Errorf("%v: %+v", err, drift)
 	}
-	if _, err := callPlan[planSummary](t, b, "undo", map[string]string{"plan": p.Plan}); err != nil {
+	if _, err := b.undoPlan(ctx, planIn{Plan: p.Plan}); err != nil {
 		t.Fatal(err)
 	}
-	b.endOf(t, p.Plan, planUndone)
-	if b.allVLANs(t) != before {
+	if end, err := b.awaitPlan(ctx, p.Plan, nil); err != nil || end.State != planUndone {
+		t.Fatalf("%v %s", err, end.State)
+	}
+	if shown() != before {
 		t.Error("the switches are not as before")
 	}
 }
