@@ -9,6 +9,7 @@ import (
 	"ctl.internal/plugins/switch/mib"
 	"ctl.internal/plugins/switch/snmp"
 	"ctl.internal/plugins/switch/writes"
+	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
 	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/switchdriver"
 )
@@ -66,9 +67,11 @@ func (d *Driver) sameInterfaces(
 	t snmp.Target,
 	r writes.Record,
 ) error {
-	if len(r.Operation.Ports) != 1 { // an interface is changed for one port alone
+	request, ok := r.Operation.Request.(*pluginv1.WritePortSettingsRequest)
+	if !ok || r.Operation.Ports[request.Settings.GetPort()] == "" {
 		return nil
 	}
+	name := r.Operation.Ports[request.Settings.GetPort()]
 	for _, s := range r.Steps {
 		for _, a := range s.Assigns {
 			index, ok := mib.Under(mib.IfAdminStatus, a.OID, nil)
@@ -82,7 +85,7 @@ func (d *Driver) sameInterfaces(
 			if err != nil {
 				return deviceFault(sw, err)
 			}
-			if !isNamed(r.Operation.Ports, mib.Text(v[0].Peek()), mib.Text(v[1].Peek())) {
+			if !isNamed(name, mib.Text(v[0].Peek()), mib.Text(v[1].Peek())) {
 				return fault.Device(
 					fault.InUse,
 					"the ports of switch %s have changed places since operation %s; nothing was sent",
@@ -95,17 +98,10 @@ func (d *Driver) sameInterfaces(
 	return nil
 }
 
-// isNamed reports whether an interface has a name that the caller used, or none.
-func isNamed(ports map[uint32]string, names ...string) bool {
-	if strings.Join(names, "") == "" {
-		return true
-	}
-	for _, wanted := range ports {
-		if slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(n, wanted) }) {
-			return true
-		}
-	}
-	return false
+// isNamed reports whether an interface has the name that the caller used, or none.
+func isNamed(wanted string, names ...string) bool {
+	return strings.Join(names, "") == "" ||
+		slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(n, wanted) })
 }
 
 // vlanLists are the columns of a static VLAN that say its ports.

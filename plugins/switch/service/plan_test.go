@@ -11,6 +11,7 @@ import (
 
 	"ctl.internal/internal/lab/network"
 	"ctl.internal/plugins/switch/writes"
+	"ctl.internal/sdk/caller"
 	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/state"
 	"ctl.internal/sdk/switchdriver"
@@ -69,7 +70,7 @@ switches:
 - switch: sw1
   ports:
   - {port: port1, tagged: [10]}
-  - {port: port5, untagged: 10, description: room 3, state: down}
+  - {port: "5", untagged: 10, description: room 3, state: down}
 - switch: sw2
   ports:
   - {port: port1, tagged: [10]}
@@ -95,11 +96,21 @@ func TestPlan(t *testing.T) {
 	if b.allVLANs(t) != before {
 		t.Error("the preview has changed something")
 	}
-	p, err := callPlan[planSummary](t, b, "apply", documented{office, 2, "stop", false})
-	if err != nil || p.State != planApplying && p.State != planApplied || p.Name != "office" {
+	alice := caller.With(t.Context(), caller.Caller{User: "alice", Domain: "lab"})
+	begun, err := b.applyPlan(alice, applyIn{documentIn: documentIn{office}, Parallel: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := *begun
+	if p.State != planApplying && p.State != planApplied || p.Name != "office" {
 		t.Fatalf("%v %+v", err, p)
 	}
 	out := b.endOf(t, p.Plan, planApplied)
+	for _, r := range b.writer.Done(p.Plan) {
+		if r.By != "alice@lab" {
+			t.Errorf("%s was asked for by %q", r.What(), r.By)
+		}
+	}
 	if out.Done != 3 || out.Failed != 0 || out.Entries[0].Changes != 2 || out.Document != office {
 		t.Errorf("%+v", out)
 	}
@@ -278,24 +289,31 @@ func TestPlanOfManySwitches(t *testing.T) {
 		fmt.Fprintf(&doc, "%s,port1,,10,,,\n%s,port2,,10,,,\n", name, name)
 		fmt.Fprintf(&doc, "%s,port5,10,,room %d,,\n%s,port6,10,,,,\n", name, i, name)
 	}
-	before := b.allVLANs(t)
-	p, err := callPlan[planSummary](t, b, "apply", documented{doc.String(), 32, "stop", false})
-	if err != nil {
-		t.Fatal(err)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
+	defer cancel()
+	shown := func() string {
+		out, err := b.vlanLines(ctx, vlanIDIn{})
+		if err != nil || len(out.Partial) > 0 {
+			t.Fatalf("%v %q", err, out.Partial)
+		}
+		return out.formatTable()
 	}
-	out := b.endOf(t, p.Plan, planApplied)
-	if out.Done != switches || out.Failed > 0 {
-		t.Fatalf("%d done, %d failed", out.Done, out.Failed)
+	before := shown()
+	p, err := b.applyPlan(ctx, applyIn{documentIn: documentIn{doc.String()}, Parallel: 32, Wait: true})
+	if err != nil || p.Done != switches || p.Failed > 0 {
+		t.Fatalf("%v %+v", err, p)
 	}
-	drift, err := callPlan[differencesOut](t, b, "get-drift", planIn{Plan: p.Plan})
+	drift, err := b.getDrift(ctx, planIn{Plan: p.Plan})
 	if err != nil || drift.Changes > 0 || len(drift.Gaps) > 0 {
-		t.Errorf("%v: %d changes, gaps %q", err, drift.Changes, drift.Gaps)
+		t.Errorf("%v: %+v", err, drift)
 	}
-	if _, err := callPlan[planSummary](t, b, "undo", map[string]string{"plan": p.Plan}); err != nil {
+	if _, err := b.undoPlan(ctx, planIn{Plan: p.Plan}); err != nil {
 		t.Fatal(err)
 	}
-	b.endOf(t, p.Plan, planUndone)
-	if b.allVLANs(t) != before {
+	if end, err := b.awaitPlan(ctx, p.Plan, nil); err != nil || end.State != planUndone {
+		t.Fatalf("%v %s", err, end.State)
+	}
+	if shown() != before {
 		t.Error("the switches are not as before")
 	}
 }

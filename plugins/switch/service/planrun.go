@@ -67,6 +67,7 @@ type planRecord struct {
 	Parallel int       `json:"parallel"`
 	GoOn     bool      `json:"go-on,omitempty"` // at a fault
 	Force    bool      `json:"force,omitempty"` // of the undo
+	Asked    string    `json:"asked,omitempty"` // by whom, for the present run
 	Run      int       `json:"run"`             // steps of an earlier run count no more
 }
 
@@ -137,6 +138,7 @@ func (s *Service) stepsOf(r state.Reader, p *planRecord) map[uint64]planStep {
 func (s *Service) beginPlan(ctx context.Context, p planRecord) (planRecord, error) {
 	who, _ := caller.From(ctx)
 	p.By, p.Begun, p.State, p.Run = who.ID(), time.Now().UTC(), planApplying, 1
+	p.Asked = p.By
 	p.ID = p.Begun.Format("20060102T150405.000") + "-" + rand.Text()[:4]
 	_, err := s.store.Update(ctx, func(tx *state.Tx) error {
 		if err := s.prunePlans(tx); err != nil {
@@ -175,6 +177,7 @@ func (s *Service) movePlan(
 	force bool,
 	from ...planState,
 ) (p planRecord, err error) {
+	who, _ := caller.From(ctx)
 	_, err = s.store.Update(ctx, func(tx *state.Tx) error {
 		if p, err = s.findPlan(tx, id); err != nil {
 			return err
@@ -184,6 +187,7 @@ func (s *Service) movePlan(
 		}
 		if to.isRunning() {
 			p.Run, p.Ended, p.Force = p.Run+1, time.Time{}, force
+			p.Asked = who.ID()
 		}
 		p.State = to
 		return s.plans.records.Put(tx, id, p)
@@ -340,8 +344,9 @@ func (s *Service) applyStep(ctx context.Context, p *planRecord, t *plannedSwitch
 			if err := s.doPlanned(ctx, t.sw, writes.Operation{
 				What:    c.What,
 				Request: c.Request,
-				Ports:   namedIn(&t.target),
+				Ports:   namedIn(&t.target, c.Port),
 				Group:   p.ID,
+				By:      p.Asked,
 			}); err != nil {
 				return done, err
 			}
@@ -359,10 +364,13 @@ func (s *Service) applyStep(ctx context.Context, p *planRecord, t *plannedSwitch
 	)
 }
 
-// namedIn are the ports of a plan by number: a port that has another number now is found by its name.
-func namedIn(t *plan.Target) map[uint32]string {
+// namedIn are the ports of a plan by number, only or all (0): a port that has another number now is found by its name.
+func namedIn(t *plan.Target, only uint32) map[uint32]string {
 	out := map[uint32]string{}
 	for number, p := range t.Ports {
+		if only != 0 && number != only {
+			continue
+		}
 		if strings.EqualFold(t.Names[number], p.Port) && p.Port != fmt.Sprint(number) {
 			out[number] = t.Names[number]
 		}
@@ -388,6 +396,7 @@ func (s *Service) undoStep(ctx context.Context, p *planRecord, node uint64) (don
 			continue
 		}
 		o := undoOperation(&r, p.Force)
+		o.By = p.Asked
 		ctx, cancel := context.WithTimeout(ctx, planPerChange)
 		_, lines, err := s.plans.do(ctx, sw, o)
 		cancel()

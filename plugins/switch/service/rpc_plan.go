@@ -187,7 +187,7 @@ func (s *Service) beginApplying(
 	found *preview,
 ) (p planRecord, err error) {
 	if in.Plan != "" {
-		return s.movePlan(ctx, in.Plan, planApplying, false, planFailed, planStopped, planUndone, planApplied)
+		return s.movePlan(ctx, in.Plan, planApplying, false, planFailed, planStopped, planUndone, planApplied, planUndoFailed)
 	}
 	p = planRecord{
 		Name:     doc.Name,

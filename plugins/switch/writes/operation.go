@@ -22,6 +22,7 @@ type Operation struct {
 	Undo  string // the operation that is taken back; its request, if any, is found when it is carried out
 	Force bool   // of an undo: what was changed since is overwritten
 	Group string // the plan that it is of
+	By    string // who asked for it, if it is not who calls
 }
 
 // Name is the name of the operation in the driver contract, "WriteVlan", or Discover or Undo.

@@ -7,6 +7,7 @@
 package writes
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"fmt"
@@ -117,7 +118,7 @@ func (w *Writer) newRecord(ctx context.Context, sw *switchdriver.Switch, o Opera
 	who, _ := caller.From(ctx)
 	r := Record{
 		ID:        now.Format("20060102T150405.000000000") + "-" + rand.Text()[:4],
-		By:        who.ID(),
+		By:        cmp.Or(o.By, who.ID()),
 		Begun:     now,
 		Operation: o,
 		State:     Queued,
