@@ -151,6 +151,14 @@ func TestRolesDomainsAndGrantsOverHTTP(t *testing.T) {
 	l.want(404, "DELETE", "/auth/v1/domains/none/users/user@sdn/roles/ops@sdn", adm, "")
 	l.want(204, "DELETE", a.header.Get("Location"), adm, "")
 	l.want(404, "DELETE", a.header.Get("Location"), adm, "")
+	const asRole = `{"roleid":"%s","name":"ops","description":"a role","domainid":"%s"}` // as the guide of OpenDaylight has it
+	l.want(400, "POST", grants, adm, fmt.Sprintf(asRole, "ops@sdn", "other"))
+	l.want(404, "POST", grants, adm, fmt.Sprintf(asRole, "none@sdn", "sdn"))
+	l.want(400, "POST", grants, adm, `{"roleid":"ops@sdn","name":7}`)
+	if a := l.want(201, "POST", grants, adm, fmt.Sprintf(asRole, "ops@sdn", "sdn")); !strings.Contains(a.body, `"grantid":"user@sdn@ops@sdn@sdn"`) {
+		t.Error(a.body)
+	}
+	l.want(204, "DELETE", a.header.Get("Location"), adm, "")
 	l.want(409, "DELETE", "/auth/v1/domains/sdn/users/admin@sdn/roles/admin@sdn", adm, "")
 	l.want(204, "DELETE", "/auth/v1/domains/lab", adm, "")
 	l.want(204, "DELETE", "/auth/v1/roles/ops@sdn", adm, "")

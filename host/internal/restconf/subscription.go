@@ -29,7 +29,8 @@ const (
 	readerTooSlow      = "suspension-timeout"
 )
 
-// subscriptions are those of this node. They live in memory: a client of one that is gone gets 404 and establishes another.
+// subscriptions are those of this node. They live in memory: a client of one that is gone gets 404
+// and establishes another.
 type subscriptions struct {
 	mu  sync.Mutex
 	all map[uint32]*subscription

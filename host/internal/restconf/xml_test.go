@@ -119,7 +119,7 @@ func TestXMLOfTheServerItself(t *testing.T) {
 	for target, want := range map[string]string{
 		"/rests":                      `<restconf xmlns="urn:ietf:params:xml:ns:yang:ietf-restconf"><data/><operations/><yang-library-version>2019-01-04</yang-library-version></restconf>`,
 		"/rests/yang-library-version": `<yang-library-version xmlns="urn:ietf:params:xml:ns:yang:ietf-restconf">2019-01-04</yang-library-version>`,
-		"/rests/operations": `<operations xmlns="urn:ietf:params:xml:ns:yang:ietf-restconf">`+subscriptionElements+`<add-vlan xmlns="urn:test:lab"/><get-table xmlns="urn:test:lab"/><get-vlan-table xmlns="urn:test:lab"/><rediscover xmlns="urn:test:lab"/>` +
+		"/rests/operations": `<operations xmlns="urn:ietf:params:xml:ns:yang:ietf-restconf">` + subscriptionElements + `<add-vlan xmlns="urn:test:lab"/><get-table xmlns="urn:test:lab"/><get-vlan-table xmlns="urn:test:lab"/><rediscover xmlns="urn:test:lab"/>` +
 			`<create-data-change-event-subscription xmlns="urn:opendaylight:params:xml:ns:yang:controller:md:sal:remote"/></operations>`,
 		"/rests/data/ietf-restconf-monitoring:restconf-state/streams/stream=lab/access=xml": `<access xmlns="urn:ietf:params:xml:ns:yang:ietf-restconf-monitoring"><encoding>xml</encoding><location>/rests/streams/xml/lab</location></access>`,
 	} {

@@ -191,10 +191,12 @@ func (h *handler) createGrant(
 	r *http.Request,
 	id []string,
 ) (int, any, error) {
-	o, err := readJSONObject(r, "roleid", "userid", "domainid", "grantid")
+	// OpenDaylight's guide sends the members of the role; its id says which role it is.
+	o, err := readJSONObject(r, "roleid", "userid", "domainid", "grantid", "name", "description")
 	if err != nil {
 		return 0, nil, err
 	}
+	o.textMembers([]string{"name", "description"})
 	g := identity.Grant{
 		Domain: id[0],
 		User:   id[1],
