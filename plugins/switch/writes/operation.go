@@ -16,13 +16,12 @@ type Operation struct {
 	What    string        // "setting VLAN 5"
 	Request proto.Message // of the driver contract, without the switch, whose logins are secret; nil: a discovery
 	Scope   int           // of a discovery
-	By      string        // who asked for it, of a discovery
+	By      string        // who asked for it, if it is not who calls
 	// Ports are the ports in Request that the caller named, by the numbers that their names had then.
 	Ports map[uint32]string
 	Undo  string // the operation that is taken back; its request, if any, is found when it is carried out
 	Force bool   // of an undo: what was changed since is overwritten
 	Group string // the plan that it is of
-	By    string // who asked for it, if it is not who calls
 }
 
 // Name is the name of the operation in the driver contract, "WriteVlan", or Discover or Undo.
