@@ -295,12 +295,12 @@ func instructionValue(body, name string) string {
 	return value
 }
 
-func (s *xmlScanner) skipBlanks() (any bool) {
+func (s *xmlScanner) skipBlanks() (found bool) {
 	for s.pos < len(s.text) && isXMLBlank(s.text[s.pos]) {
 		s.pos++
-		any = true
+		found = true
 	}
-	return any
+	return found
 }
 
 func isXMLBlank(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
