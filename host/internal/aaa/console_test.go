@@ -73,6 +73,8 @@ func TestConsoleUsersOfAnotherRealm(t *testing.T) {
 		for range 2 {
 			if who, err := ann(ctx); err != nil || !who.HasRole("admin") || who.Address != "192.0.2.1:1" {
 				t.Errorf("account %v: %+v, %v", account, who, err)
+			} else if who.ID() == "ann@sdn" {
+				t.Errorf("account %v: she is taken for the user of this controller who is called the same", account)
 			}
 			if who, err := local(ctx); err != nil || who.HasRole("admin") {
 				t.Errorf("the user of this controller has the rights of another: %+v, %v", who, err)
