@@ -32,6 +32,7 @@ type Client struct {
 	Switchboard  *Switchboard
 	Traces       *Traces
 	Roles        *Roles
+	Troubles     *Troubles
 
 	conn *grpc.ClientConn
 	link *link.Conn
@@ -55,6 +56,7 @@ func NewClient(ctx context.Context, conn *grpc.ClientConn) (*Client, error) {
 		Switchboard:  &Switchboard{pluginv1.NewHostSwitchboardClient(calls), calls},
 		Traces:       &Traces{calls},
 		Roles:        &Roles{pluginv1.NewHostRolesClient(calls)},
+		Troubles:     &Troubles{pluginv1.NewHostTroublesClient(calls)},
 		conn:         conn,
 		link:         l,
 	}, err

@@ -120,6 +120,7 @@ func startHost() (*Host, error) {
 	pluginv1.RegisterHostSecretsServer(l, secretsServer{h: h})
 	pluginv1.RegisterHostCertificatesServer(l, certificatesServer{h: h})
 	pluginv1.RegisterHostSwitchboardServer(l, &switchboardServer{h: h})
+	pluginv1.RegisterHostTroublesServer(l, troublesServer{})
 	go func() {
 		defer close(h.done)
 		_ = h.grpc.Serve(lis) // ends with Stop

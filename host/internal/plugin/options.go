@@ -1,6 +1,7 @@
 package plugin
 
 import (
+	"context"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -15,6 +16,7 @@ import (
 	"ctl.internal/host/internal/plugin/events"
 	"ctl.internal/host/internal/plugin/hostsvc"
 	"ctl.internal/host/internal/plugin/process"
+	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
 	"ctl.internal/sdk/fault"
 )
 
@@ -42,6 +44,7 @@ type Options struct {
 	Secrets      hostsvc.Sealer
 	Certificates hostsvc.Certificates
 	Operations   hostsvc.Operations
+	Troubles     func(ctx context.Context, plugin string, all []*pluginv1.Trouble) error
 	Bus          *events.Bus   // always there
 	Spans        hostsvc.Spans // nil = plugins make none
 	// Forward returns a connection to a plugin on a node; an empty node is the one that

@@ -39,6 +39,7 @@ func (m *Manager) servicesFor(s *supervisor) hostsvc.Services {
 		Secrets:      m.options.Secrets,
 		Certificates: m.options.Certificates,
 		Operations:   m.options.Operations,
+		Troubles:     m.options.Troubles,
 		Serving:      s.callers.servedContext,
 		Directory:    m,
 		Relay:        r.Handle,
@@ -72,6 +73,12 @@ func (m *Manager) Permitted(name, kind, value string) error {
 		return err
 	}
 	return s.services.Allowed(kind, value)
+}
+
+// Reports reports whether the process of a plugin that reported its troubles last runs still.
+func (m *Manager) Reports(name string) bool {
+	s, err := m.findSupervisor(name)
+	return err == nil && s.services.Reports()
 }
 
 // Grant puts decisions about a plugin's grants into force, at once for what the host serves; for files and network

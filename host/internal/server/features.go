@@ -59,7 +59,7 @@ func (s *Server) openFeatures(ctx context.Context) error {
 	s.refreshSchemaAndRoutes()
 	s.runInBackground(ctx, "features of the cluster", s.features.Run)
 	s.runInBackground(ctx, "watch of the plugins", s.followPlugins)
-	s.openTroubles(ctx)
+	s.followTroubles(ctx)
 	s.runInBackground(ctx, "mirror of the topologies", s.mirrorTopologies)
 	s.runInBackground(ctx, "history of the event streams", func(ctx context.Context) error {
 		return s.restconf.Record(ctx, s.catalog.Changed)

@@ -362,7 +362,7 @@ func (s *Server) openPlugins(ctx context.Context) error {
 	restarts := plugin.DefaultPolicy
 	restarts.FirstDelay, restarts.MaxDelay = c.Backoff, c.MaxBackoff
 	limits.InFlight, limits.AllInFlight = c.InFlight, max(1, s.loaded.Limits.InFlight*3/4)
-	s.bus = events.New()
+	s.bus, s.troubles = events.New(), s.newTroubles()
 	var err error
 	var spans hostsvc.Spans
 	if s.tracer != nil {
@@ -383,6 +383,7 @@ func (s *Server) openPlugins(ctx context.Context) error {
 		Secrets:      s.secrets,
 		Certificates: s.certs,
 		Operations:   pluginCalls{s},
+		Troubles:     s.takeTroubles,
 		Bus:          s.bus,
 		Spans:        spans,
 		Policy:       restarts,

@@ -16,6 +16,7 @@ import (
 	"ctl.internal/host/internal/logs"
 	"ctl.internal/host/internal/plugin/topomirror"
 	"ctl.internal/host/internal/troubles"
+	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
 	"ctl.internal/sdk/caller"
 	"ctl.internal/sdk/fault"
 )
@@ -32,14 +33,18 @@ const (
 	troubleStream = "troubles"
 )
 
-// openTroubles makes the list of troubles and follows what goes into it.
-func (s *Server) openTroubles(ctx context.Context) {
-	s.troubles = troubles.New(troubles.Options{
+// newTroubles makes the list of troubles.
+func (s *Server) newTroubles() *troubles.Book {
+	return troubles.New(troubles.Options{
 		Store:  s.store,
 		Node:   s.identity.ID,
 		Living: s.isLiving,
 		Now:    time.Now,
 	})
+}
+
+// followTroubles follows what goes into the list.
+func (s *Server) followTroubles(ctx context.Context) {
 	s.runInBackground(ctx, "troubles", s.troubles.Run)
 	s.runInBackground(ctx, "troubles of this node", s.reportTroubles)
 	s.runInBackground(ctx, "events of the troubles", s.publishTroubles)
@@ -63,6 +68,7 @@ func (s *Server) reportTroubles(ctx context.Context) error {
 			}
 		}
 		s.noteReported(s.troubles.Report(ctx, reporterHost, all))
+		s.noteReported(s.troubles.End(ctx, s.isPluginOver))
 		select {
 		case <-ctx.Done():
 			return nil
@@ -70,6 +76,37 @@ func (s *Server) reportTroubles(ctx context.Context) error {
 		case <-tick.C:
 		}
 	}
+}
+
+// takeTroubles takes the list of a plugin. It implements plugin.Options.Troubles.
+func (s *Server) takeTroubles(ctx context.Context, plugin string, all []*pluginv1.Trouble) error {
+	out := make([]troubles.Trouble, 0, len(all))
+	for _, p := range all {
+		t := troubles.Trouble{
+			Kind:     p.Kind,
+			Resource: p.Resource,
+			Concerns: p.Concerns,
+			Subject:  p.Subject,
+			Warning:  p.Warning,
+			Cause:    p.Cause,
+			Remedy:   p.Remedy,
+			Topology: p.Topology,
+		}
+		if p.Since > 0 {
+			t.Since = time.Unix(0, p.Since).UTC().Truncate(time.Second)
+		}
+		for _, e := range p.Ends {
+			t.Ends = append(t.Ends, troubles.End{Node: e.Node, Port: e.Port})
+		}
+		out = append(out, t)
+	}
+	return s.troubles.Report(ctx, reporterPlugin+plugin, out)
+}
+
+// isPluginOver reports whether a reporter is a plugin whose process has ended.
+func (s *Server) isPluginOver(reporter string) bool {
+	name, ok := strings.CutPrefix(reporter, reporterPlugin)
+	return ok && !s.plugins.Reports(name)
 }
 
 // noteReported logs that a list was not stored; it is shown on this node, and is stored with the next one.

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"net/url"
 	"slices"
 	"strings"
@@ -88,6 +89,23 @@ func (b *Book) Report(ctx context.Context, reporter string, all []Trouble) error
 	}
 	b.mine[reporter] = entries
 	return b.store(ctx, b.o.Node, reporter, entries)
+}
+
+// End ends the lists of the reporters of this node that are over.
+func (b *Book) End(ctx context.Context, over func(reporter string) bool) error {
+	b.mu.Lock()
+	var ended []string
+	for reporter, list := range b.mine {
+		if len(list) > 0 && over(reporter) {
+			ended = append(ended, reporter)
+		}
+	}
+	b.mu.Unlock()
+	var errs []error
+	for _, reporter := range ended {
+		errs = append(errs, b.Report(ctx, reporter, nil))
+	}
+	return errors.Join(errs...)
 }
 
 // Share replaces the list of a reporter that speaks for all nodes; one of them calls it at a time.

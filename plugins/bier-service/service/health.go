@@ -3,7 +3,9 @@ package service
 import (
 	"context"
 	"log/slog"
+	"net/url"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -41,6 +43,7 @@ func (s *Service) watchHealth(ctx context.Context) {
 		Routers: s.data.status,
 	}
 	var before []bier.Alarm
+	acted := false
 	for {
 		now, began := s.data.store.Now(), time.Now()
 		h := w.Health(now)
@@ -53,6 +56,7 @@ func (s *Service) watchHealth(ctx context.Context) {
 			}
 		}
 		before = h.Alarms
+		acted = s.reportAlarms(ctx, h.Alarms, acted)
 		host.Pause(ctx, rest)
 		if !s.waitChange(ctx, !s.data.status.Silent(now).IsZero()) {
 			return
@@ -77,6 +81,60 @@ func (s *Service) waitChange(ctx context.Context, silent bool) bool {
 			}
 		}
 	}
+}
+
+// maxReported are the alarms that go into the controller's list of troubles.
+const maxReported = 500
+
+// reportAlarms puts the alarms into the controller's list of troubles, from the holder of the role; acted says that this
+// process was it before.
+func (s *Service) reportAlarms(ctx context.Context, all []bier.Alarm, acted bool) bool {
+	acts := s.acting.Load() != nil
+	if s.troubles == nil || !acts && !acted {
+		return acts
+	}
+	var out []host.Trouble
+	for _, a := range all[:min(len(all), maxReported)] {
+		if !acts {
+			break // another process reports them
+		}
+		out = append(out, host.Trouble{
+			Kind:     a.Type,
+			Resource: a.Resource,
+			Concerns: concernsOf(a),
+			Warning:  a.Severity == "minor" || a.Severity == "warning",
+			Since:    a.Raised,
+			Cause:    a.Text,
+			Remedy:   "ctl bier:check shows what differs; ctl bier:alarm-list shows all alarms",
+		})
+	}
+	if err := s.troubles.Replace(ctx, out); err != nil && ctx.Err() == nil {
+		slog.Debug("the alarms are not in the list of troubles", "error", err)
+	}
+	return acts
+}
+
+// concernsOf are the paths of data that an alarm names, at most as many as the controller takes of a trouble.
+func concernsOf(a bier.Alarm) (out []string) {
+	const most = 16
+	add := func(path string) {
+		if len(out) < most && !slices.Contains(out, path) {
+			out = append(out, path)
+		}
+	}
+	what, rest, _ := strings.Cut(a.Resource, " ")
+	channels := a.Channels
+	switch what {
+	case "channel":
+		channels = append([]string{rest}, channels...)
+	case "router":
+		add("/network-topology:network-topology/topology=topology-netconf/node=" + url.PathEscape(rest))
+	}
+	for _, c := range channels {
+		topology, _, _ := strings.Cut(c, " ")
+		add("/bier-topology:bier-network-topology/bier-topology=" + url.PathEscape(topology))
+	}
+	return out
 }
 
 // alarmEvent is the notification alarm of bier-service-api.

@@ -61,6 +61,7 @@ type Service struct {
 	proving  chan struct{}          // and the proof of delivery is to take that in
 	reports  *host.Publisher
 	alarms   *host.Publisher
+	troubles *host.Troubles  // the controller's list
 	replies  *host.Publisher // of echo requests
 	echoes   *semaphore.Weighted
 	standing standing
@@ -104,6 +105,7 @@ func Start(ctx context.Context, env *sdk.Env) (*sdk.Plugin, error) {
 		waiting,
 		slog.Default(),
 	)
+	s.troubles = env.Host.Troubles
 	s.replies = host.NewPublisher(
 		env.Host,
 		stream,

@@ -11,6 +11,7 @@ import (
 	"ctl.internal/host/internal/datastore"
 	"ctl.internal/host/internal/grant"
 	"ctl.internal/host/internal/plugin/events"
+	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
 	"ctl.internal/sdk/host"
 )
 
@@ -85,6 +86,8 @@ type Services struct {
 	Secrets      Sealer
 	Certificates Certificates
 	Operations   Operations
+	// Troubles takes what the plugin finds wrong: the whole list.
+	Troubles func(ctx context.Context, plugin string, all []*pluginv1.Trouble) error
 	// Serving returns the context of a call that the plugin is serving now, with the caller in it; false when it serves
 	// none of this request.
 	Serving    func(requestID string) (context.Context, bool)

@@ -169,6 +169,9 @@ var requirements = map[string]struct {
 	"HostCertificates": {"", "keystore", func(s Services) bool {
 		return s.Certificates != nil
 	}},
+	"HostTroubles": {"", "list of troubles", func(s Services) bool {
+		return s.Troubles != nil
+	}},
 	"HostSwitchboard": {"", "switchboard", func(s Services) bool {
 		return s.Directory != nil
 	}},

@@ -54,7 +54,9 @@ type Server struct {
 	mu     sync.RWMutex
 	held   grant.Held
 	tokens []issued
-	terms  map[string]Term // by token and role
+	// reporter is the token of the process that reported its troubles last; empty = none did.
+	reporter string
+	terms    map[string]Term // by token and role
 }
 
 // connections of a plugin are served at once: it needs one for each of its processes. More of them wait to be accepted.
@@ -112,6 +114,7 @@ func Listen(dir, plugin string, services Services) (*Server, error) {
 	pluginv1.RegisterHostSecretsServer(l, &secretsServer{s: s})
 	pluginv1.RegisterHostCertificatesServer(l, &certificatesServer{s: s})
 	pluginv1.RegisterHostSwitchboardServer(l, &switchboardServer{s: s})
+	pluginv1.RegisterHostTroublesServer(l, &troublesServer{s: s})
 	collectorpb.RegisterTraceServiceServer(l, &tracesServer{s: s})
 	s.serving.Go(func() {
 		if err := s.grpc.Serve(lis); err != nil {
@@ -165,6 +168,13 @@ func (s *Server) isOwnProcess(pid int) bool {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	return slices.ContainsFunc(s.tokens, func(i issued) bool { return i.pid == pid })
+}
+
+// Reports reports whether the process that reported the troubles of the plugin last is let in still.
+func (s *Server) Reports() bool {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return slices.ContainsFunc(s.tokens, func(i issued) bool { return string(i.token) == s.reporter })
 }
 
 // RemoveToken shuts a process out.

@@ -1663,6 +1663,266 @@ func (x *SubscribeResponse) GetLost() uint64 {
 	return 0
 }
 
+type ReplaceTroublesRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// At most 500, each kind and resource once.
+	Troubles      []*Trouble `protobuf:"bytes,1,rep,name=troubles,proto3" json:"troubles,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ReplaceTroublesRequest) Reset() {
+	*x = ReplaceTroublesRequest{}
+	mi := &file_ctl_plugin_v1_host_proto_msgTypes[26]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ReplaceTroublesRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ReplaceTroublesRequest) ProtoMessage() {}
+
+func (x *ReplaceTroublesRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_ctl_plugin_v1_host_proto_msgTypes[26]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ReplaceTroublesRequest.ProtoReflect.Descriptor instead.
+func (*ReplaceTroublesRequest) Descriptor() ([]byte, []int) {
+	return file_ctl_plugin_v1_host_proto_rawDescGZIP(), []int{26}
+}
+
+func (x *ReplaceTroublesRequest) GetTroubles() []*Trouble {
+	if x != nil {
+		return x.Troubles
+	}
+	return nil
+}
+
+type ReplaceTroublesResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ReplaceTroublesResponse) Reset() {
+	*x = ReplaceTroublesResponse{}
+	mi := &file_ctl_plugin_v1_host_proto_msgTypes[27]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ReplaceTroublesResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ReplaceTroublesResponse) ProtoMessage() {}
+
+func (x *ReplaceTroublesResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_ctl_plugin_v1_host_proto_msgTypes[27]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ReplaceTroublesResponse.ProtoReflect.Descriptor instead.
+func (*ReplaceTroublesResponse) Descriptor() ([]byte, []int) {
+	return file_ctl_plugin_v1_host_proto_rawDescGZIP(), []int{27}
+}
+
+// Trouble is one thing that is wrong. Kind and resource identify it: while both are in the list it is the same trouble.
+type Trouble struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Lower-case letters, digits and hyphens, at most 64 bytes: "vlan-mismatch".
+	Kind string `protobuf:"bytes,1,opt,name=kind,proto3" json:"kind,omitempty"`
+	// Path of data as RFC 8040 writes it, "/module:list=key"; or words such as "router r1". Who may not read the data at
+	// the path is not told of the trouble.
+	Resource string `protobuf:"bytes,2,opt,name=resource,proto3" json:"resource,omitempty"`
+	// Further paths of data that the trouble names.
+	Concerns []string `protobuf:"bytes,3,rep,name=concerns,proto3" json:"concerns,omitempty"`
+	// The resource as people call it; empty: resource.
+	Subject string `protobuf:"bytes,4,opt,name=subject,proto3" json:"subject,omitempty"`
+	// Nothing fails yet.
+	Warning bool `protobuf:"varint,5,opt,name=warning,proto3" json:"warning,omitempty"`
+	// Nanoseconds since the epoch; 0: since it was reported first.
+	Since int64  `protobuf:"varint,6,opt,name=since,proto3" json:"since,omitempty"`
+	Cause string `protobuf:"bytes,7,opt,name=cause,proto3" json:"cause,omitempty"`
+	// What a person does about it.
+	Remedy string `protobuf:"bytes,8,opt,name=remedy,proto3" json:"remedy,omitempty"`
+	// Topology of the ends; empty: none.
+	Topology string `protobuf:"bytes,9,opt,name=topology,proto3" json:"topology,omitempty"`
+	// A node of the topology, or the two ends of a link.
+	Ends          []*TroubleEnd `protobuf:"bytes,10,rep,name=ends,proto3" json:"ends,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Trouble) Reset() {
+	*x = Trouble{}
+	mi := &file_ctl_plugin_v1_host_proto_msgTypes[28]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Trouble) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Trouble) ProtoMessage() {}
+
+func (x *Trouble) ProtoReflect() protoreflect.Message {
+	mi := &file_ctl_plugin_v1_host_proto_msgTypes[28]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Trouble.ProtoReflect.Descriptor instead.
+func (*Trouble) Descriptor() ([]byte, []int) {
+	return file_ctl_plugin_v1_host_proto_rawDescGZIP(), []int{28}
+}
+
+func (x *Trouble) GetKind() string {
+	if x != nil {
+		return x.Kind
+	}
+	return ""
+}
+
+func (x *Trouble) GetResource() string {
+	if x != nil {
+		return x.Resource
+	}
+	return ""
+}
+
+func (x *Trouble) GetConcerns() []string {
+	if x != nil {
+		return x.Concerns
+	}
+	return nil
+}
+
+func (x *Trouble) GetSubject() string {
+	if x != nil {
+		return x.Subject
+	}
+	return ""
+}
+
+func (x *Trouble) GetWarning() bool {
+	if x != nil {
+		return x.Warning
+	}
+	return false
+}
+
+func (x *Trouble) GetSince() int64 {
+	if x != nil {
+		return x.Since
+	}
+	return 0
+}
+
+func (x *Trouble) GetCause() string {
+	if x != nil {
+		return x.Cause
+	}
+	return ""
+}
+
+func (x *Trouble) GetRemedy() string {
+	if x != nil {
+		return x.Remedy
+	}
+	return ""
+}
+
+func (x *Trouble) GetTopology() string {
+	if x != nil {
+		return x.Topology
+	}
+	return ""
+}
+
+func (x *Trouble) GetEnds() []*TroubleEnd {
+	if x != nil {
+		return x.Ends
+	}
+	return nil
+}
+
+type TroubleEnd struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Node          string                 `protobuf:"bytes,1,opt,name=node,proto3" json:"node,omitempty"`
+	Port          string                 `protobuf:"bytes,2,opt,name=port,proto3" json:"port,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *TroubleEnd) Reset() {
+	*x = TroubleEnd{}
+	mi := &file_ctl_plugin_v1_host_proto_msgTypes[29]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TroubleEnd) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TroubleEnd) ProtoMessage() {}
+
+func (x *TroubleEnd) ProtoReflect() protoreflect.Message {
+	mi := &file_ctl_plugin_v1_host_proto_msgTypes[29]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TroubleEnd.ProtoReflect.Descriptor instead.
+func (*TroubleEnd) Descriptor() ([]byte, []int) {
+	return file_ctl_plugin_v1_host_proto_rawDescGZIP(), []int{29}
+}
+
+func (x *TroubleEnd) GetNode() string {
+	if x != nil {
+		return x.Node
+	}
+	return ""
+}
+
+func (x *TroubleEnd) GetPort() string {
+	if x != nil {
+		return x.Port
+	}
+	return ""
+}
+
 type SealRequest struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
 	Plaintext []byte                 `protobuf:"bytes,1,opt,name=plaintext,proto3" json:"plaintext,omitempty"`
@@ -1674,7 +1934,7 @@ type SealRequest struct {
 
 func (x *SealRequest) Reset() {
 	*x = SealRequest{}
-	mi := &file_ctl_plugin_v1_host_proto_msgTypes[26]
+	mi := &file_ctl_plugin_v1_host_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1686,7 +1946,7 @@ func (x *SealRequest) String() string {
 func (*SealRequest) ProtoMessage() {}
 
 func (x *SealRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_ctl_plugin_v1_host_proto_msgTypes[26]
+	mi := &file_ctl_plugin_v1_host_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1699,7 +1959,7 @@ func (x *SealRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SealRequest.ProtoReflect.Descriptor instead.
 func (*SealRequest) Descriptor() ([]byte, []int) {
-	return file_ctl_plugin_v1_host_proto_rawDescGZIP(), []int{26}
+	return file_ctl_plugin_v1_host_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *SealRequest) GetPlaintext() []byte {
@@ -1725,7 +1985,7 @@ type SealResponse struct {
 
 func (x *SealResponse) Reset() {
 	*x = SealResponse{}
-	mi := &file_ctl_plugin_v1_host_proto_msgTypes[27]
+	mi := &file_ctl_plugin_v1_host_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1737,7 +1997,7 @@ func (x *SealResponse) String() string {
 func (*SealResponse) ProtoMessage() {}
 
 func (x *SealResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_ctl_plugin_v1_host_proto_msgTypes[27]
+	mi := &file_ctl_plugin_v1_host_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1750,7 +2010,7 @@ func (x *SealResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SealResponse.ProtoReflect.Descriptor instead.
 func (*SealResponse) Descriptor() ([]byte, []int) {
-	return file_ctl_plugin_v1_host_proto_rawDescGZIP(), []int{27}
+	return file_ctl_plugin_v1_host_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *SealResponse) GetSealed() []byte {
@@ -1770,7 +2030,7 @@ type OpenRequest struct {
 
 func (x *OpenRequest) Reset() {
 	*x = OpenRequest{}
-	mi := &file_ctl_plugin_v1_host_proto_msgTypes[28]
+	mi := &file_ctl_plugin_v1_host_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1782,7 +2042,7 @@ func (x *OpenRequest) String() string {
 func (*OpenRequest) ProtoMessage() {}
 
 func (x *OpenRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_ctl_plugin_v1_host_proto_msgTypes[28]
+	mi := &file_ctl_plugin_v1_host_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1795,7 +2055,7 @@ func (x *OpenRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OpenRequest.ProtoReflect.Descriptor instead.
 func (*OpenRequest) Descriptor() ([]byte, []int) {
-	return file_ctl_plugin_v1_host_proto_rawDescGZIP(), []int{28}
+	return file_ctl_plugin_v1_host_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *OpenRequest) GetSealed() []byte {
@@ -1821,7 +2081,7 @@ type OpenResponse struct {
 
 func (x *OpenResponse) Reset() {
 	*x = OpenResponse{}
-	mi := &file_ctl_plugin_v1_host_proto_msgTypes[29]
+	mi := &file_ctl_plugin_v1_host_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1833,7 +2093,7 @@ func (x *OpenResponse) String() string {
 func (*OpenResponse) ProtoMessage() {}
 
 func (x *OpenResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_ctl_plugin_v1_host_proto_msgTypes[29]
+	mi := &file_ctl_plugin_v1_host_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1846,7 +2106,7 @@ func (x *OpenResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OpenResponse.ProtoReflect.Descriptor instead.
 func (*OpenResponse) Descriptor() ([]byte, []int) {
-	return file_ctl_plugin_v1_host_proto_rawDescGZIP(), []int{29}
+	return file_ctl_plugin_v1_host_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *OpenResponse) GetPlaintext() []byte {
@@ -1865,7 +2125,7 @@ type OpenTextRequest struct {
 
 func (x *OpenTextRequest) Reset() {
 	*x = OpenTextRequest{}
-	mi := &file_ctl_plugin_v1_host_proto_msgTypes[30]
+	mi := &file_ctl_plugin_v1_host_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1877,7 +2137,7 @@ func (x *OpenTextRequest) String() string {
 func (*OpenTextRequest) ProtoMessage() {}
 
 func (x *OpenTextRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_ctl_plugin_v1_host_proto_msgTypes[30]
+	mi := &file_ctl_plugin_v1_host_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1890,7 +2150,7 @@ func (x *OpenTextRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OpenTextRequest.ProtoReflect.Descriptor instead.
 func (*OpenTextRequest) Descriptor() ([]byte, []int) {
-	return file_ctl_plugin_v1_host_proto_rawDescGZIP(), []int{30}
+	return file_ctl_plugin_v1_host_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *OpenTextRequest) GetText() string {
@@ -1909,7 +2169,7 @@ type OpenTextResponse struct {
 
 func (x *OpenTextResponse) Reset() {
 	*x = OpenTextResponse{}
-	mi := &file_ctl_plugin_v1_host_proto_msgTypes[31]
+	mi := &file_ctl_plugin_v1_host_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1921,7 +2181,7 @@ func (x *OpenTextResponse) String() string {
 func (*OpenTextResponse) ProtoMessage() {}
 
 func (x *OpenTextResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_ctl_plugin_v1_host_proto_msgTypes[31]
+	mi := &file_ctl_plugin_v1_host_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1934,7 +2194,7 @@ func (x *OpenTextResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OpenTextResponse.ProtoReflect.Descriptor instead.
 func (*OpenTextResponse) Descriptor() ([]byte, []int) {
-	return file_ctl_plugin_v1_host_proto_rawDescGZIP(), []int{31}
+	return file_ctl_plugin_v1_host_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *OpenTextResponse) GetText() string {
@@ -1952,7 +2212,7 @@ type TrustRequest struct {
 
 func (x *TrustRequest) Reset() {
 	*x = TrustRequest{}
-	mi := &file_ctl_plugin_v1_host_proto_msgTypes[32]
+	mi := &file_ctl_plugin_v1_host_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1964,7 +2224,7 @@ func (x *TrustRequest) String() string {
 func (*TrustRequest) ProtoMessage() {}
 
 func (x *TrustRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_ctl_plugin_v1_host_proto_msgTypes[32]
+	mi := &file_ctl_plugin_v1_host_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1977,7 +2237,7 @@ func (x *TrustRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TrustRequest.ProtoReflect.Descriptor instead.
 func (*TrustRequest) Descriptor() ([]byte, []int) {
-	return file_ctl_plugin_v1_host_proto_rawDescGZIP(), []int{32}
+	return file_ctl_plugin_v1_host_proto_rawDescGZIP(), []int{36}
 }
 
 type TrustResponse struct {
@@ -1990,7 +2250,7 @@ type TrustResponse struct {
 
 func (x *TrustResponse) Reset() {
 	*x = TrustResponse{}
-	mi := &file_ctl_plugin_v1_host_proto_msgTypes[33]
+	mi := &file_ctl_plugin_v1_host_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2002,7 +2262,7 @@ func (x *TrustResponse) String() string {
 func (*TrustResponse) ProtoMessage() {}
 
 func (x *TrustResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_ctl_plugin_v1_host_proto_msgTypes[33]
+	mi := &file_ctl_plugin_v1_host_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2015,7 +2275,7 @@ func (x *TrustResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TrustResponse.ProtoReflect.Descriptor instead.
 func (*TrustResponse) Descriptor() ([]byte, []int) {
-	return file_ctl_plugin_v1_host_proto_rawDescGZIP(), []int{33}
+	return file_ctl_plugin_v1_host_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *TrustResponse) GetPem() []byte {
@@ -2033,7 +2293,7 @@ type IdentityRequest struct {
 
 func (x *IdentityRequest) Reset() {
 	*x = IdentityRequest{}
-	mi := &file_ctl_plugin_v1_host_proto_msgTypes[34]
+	mi := &file_ctl_plugin_v1_host_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2045,7 +2305,7 @@ func (x *IdentityRequest) String() string {
 func (*IdentityRequest) ProtoMessage() {}
 
 func (x *IdentityRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_ctl_plugin_v1_host_proto_msgTypes[34]
+	mi := &file_ctl_plugin_v1_host_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2058,7 +2318,7 @@ func (x *IdentityRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use IdentityRequest.ProtoReflect.Descriptor instead.
 func (*IdentityRequest) Descriptor() ([]byte, []int) {
-	return file_ctl_plugin_v1_host_proto_rawDescGZIP(), []int{34}
+	return file_ctl_plugin_v1_host_proto_rawDescGZIP(), []int{38}
 }
 
 type IdentityResponse struct {
@@ -2073,7 +2333,7 @@ type IdentityResponse struct {
 
 func (x *IdentityResponse) Reset() {
 	*x = IdentityResponse{}
-	mi := &file_ctl_plugin_v1_host_proto_msgTypes[35]
+	mi := &file_ctl_plugin_v1_host_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2085,7 +2345,7 @@ func (x *IdentityResponse) String() string {
 func (*IdentityResponse) ProtoMessage() {}
 
 func (x *IdentityResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_ctl_plugin_v1_host_proto_msgTypes[35]
+	mi := &file_ctl_plugin_v1_host_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2098,7 +2358,7 @@ func (x *IdentityResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use IdentityResponse.ProtoReflect.Descriptor instead.
 func (*IdentityResponse) Descriptor() ([]byte, []int) {
-	return file_ctl_plugin_v1_host_proto_rawDescGZIP(), []int{35}
+	return file_ctl_plugin_v1_host_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *IdentityResponse) GetCertificatePem() []byte {
@@ -2124,7 +2384,7 @@ type ProvidersRequest struct {
 
 func (x *ProvidersRequest) Reset() {
 	*x = ProvidersRequest{}
-	mi := &file_ctl_plugin_v1_host_proto_msgTypes[36]
+	mi := &file_ctl_plugin_v1_host_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2136,7 +2396,7 @@ func (x *ProvidersRequest) String() string {
 func (*ProvidersRequest) ProtoMessage() {}
 
 func (x *ProvidersRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_ctl_plugin_v1_host_proto_msgTypes[36]
+	mi := &file_ctl_plugin_v1_host_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2149,7 +2409,7 @@ func (x *ProvidersRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ProvidersRequest.ProtoReflect.Descriptor instead.
 func (*ProvidersRequest) Descriptor() ([]byte, []int) {
-	return file_ctl_plugin_v1_host_proto_rawDescGZIP(), []int{36}
+	return file_ctl_plugin_v1_host_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *ProvidersRequest) GetCapability() string {
@@ -2168,7 +2428,7 @@ type ProvidersResponse struct {
 
 func (x *ProvidersResponse) Reset() {
 	*x = ProvidersResponse{}
-	mi := &file_ctl_plugin_v1_host_proto_msgTypes[37]
+	mi := &file_ctl_plugin_v1_host_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2180,7 +2440,7 @@ func (x *ProvidersResponse) String() string {
 func (*ProvidersResponse) ProtoMessage() {}
 
 func (x *ProvidersResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_ctl_plugin_v1_host_proto_msgTypes[37]
+	mi := &file_ctl_plugin_v1_host_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2193,7 +2453,7 @@ func (x *ProvidersResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ProvidersResponse.ProtoReflect.Descriptor instead.
 func (*ProvidersResponse) Descriptor() ([]byte, []int) {
-	return file_ctl_plugin_v1_host_proto_rawDescGZIP(), []int{37}
+	return file_ctl_plugin_v1_host_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *ProvidersResponse) GetProviders() []*Provider {
@@ -2218,7 +2478,7 @@ type Provider struct {
 
 func (x *Provider) Reset() {
 	*x = Provider{}
-	mi := &file_ctl_plugin_v1_host_proto_msgTypes[38]
+	mi := &file_ctl_plugin_v1_host_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2230,7 +2490,7 @@ func (x *Provider) String() string {
 func (*Provider) ProtoMessage() {}
 
 func (x *Provider) ProtoReflect() protoreflect.Message {
-	mi := &file_ctl_plugin_v1_host_proto_msgTypes[38]
+	mi := &file_ctl_plugin_v1_host_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2243,7 +2503,7 @@ func (x *Provider) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Provider.ProtoReflect.Descriptor instead.
 func (*Provider) Descriptor() ([]byte, []int) {
-	return file_ctl_plugin_v1_host_proto_rawDescGZIP(), []int{38}
+	return file_ctl_plugin_v1_host_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *Provider) GetName() string {
@@ -2390,7 +2650,26 @@ const file_ctl_plugin_v1_host_proto_rawDesc = "" +
 	"\tpublisher\x18\x02 \x01(\tR\tpublisher\x12\x12\n" +
 	"\x04data\x18\x03 \x01(\fR\x04data\x12\x12\n" +
 	"\x04time\x18\x04 \x01(\x03R\x04time\x12\x12\n" +
-	"\x04lost\x18\x05 \x01(\x04R\x04lost\"E\n" +
+	"\x04lost\x18\x05 \x01(\x04R\x04lost\"L\n" +
+	"\x16ReplaceTroublesRequest\x122\n" +
+	"\btroubles\x18\x01 \x03(\v2\x16.ctl.plugin.v1.TroubleR\btroubles\"\x19\n" +
+	"\x17ReplaceTroublesResponse\"\x98\x02\n" +
+	"\aTrouble\x12\x12\n" +
+	"\x04kind\x18\x01 \x01(\tR\x04kind\x12\x1a\n" +
+	"\bresource\x18\x02 \x01(\tR\bresource\x12\x1a\n" +
+	"\bconcerns\x18\x03 \x03(\tR\bconcerns\x12\x18\n" +
+	"\asubject\x18\x04 \x01(\tR\asubject\x12\x18\n" +
+	"\awarning\x18\x05 \x01(\bR\awarning\x12\x14\n" +
+	"\x05since\x18\x06 \x01(\x03R\x05since\x12\x14\n" +
+	"\x05cause\x18\a \x01(\tR\x05cause\x12\x16\n" +
+	"\x06remedy\x18\b \x01(\tR\x06remedy\x12\x1a\n" +
+	"\btopology\x18\t \x01(\tR\btopology\x12-\n" +
+	"\x04ends\x18\n" +
+	" \x03(\v2\x19.ctl.plugin.v1.TroubleEndR\x04ends\"4\n" +
+	"\n" +
+	"TroubleEnd\x12\x12\n" +
+	"\x04node\x18\x01 \x01(\tR\x04node\x12\x12\n" +
+	"\x04port\x18\x02 \x01(\tR\x04port\"E\n" +
 	"\vSealRequest\x12\x1c\n" +
 	"\tplaintext\x18\x01 \x01(\fR\tplaintext\x12\x18\n" +
 	"\apurpose\x18\x02 \x01(\tR\apurpose\"&\n" +
@@ -2451,7 +2730,9 @@ const file_ctl_plugin_v1_host_proto_rawDesc = "" +
 	"\n" +
 	"HostEvents\x12H\n" +
 	"\aPublish\x12\x1d.ctl.plugin.v1.PublishRequest\x1a\x1e.ctl.plugin.v1.PublishResponse\x12P\n" +
-	"\tSubscribe\x12\x1f.ctl.plugin.v1.SubscribeRequest\x1a .ctl.plugin.v1.SubscribeResponse0\x012\xdc\x01\n" +
+	"\tSubscribe\x12\x1f.ctl.plugin.v1.SubscribeRequest\x1a .ctl.plugin.v1.SubscribeResponse0\x012h\n" +
+	"\fHostTroubles\x12X\n" +
+	"\aReplace\x12%.ctl.plugin.v1.ReplaceTroublesRequest\x1a&.ctl.plugin.v1.ReplaceTroublesResponse2\xdc\x01\n" +
 	"\vHostSecrets\x12?\n" +
 	"\x04Seal\x12\x1a.ctl.plugin.v1.SealRequest\x1a\x1b.ctl.plugin.v1.SealResponse\x12?\n" +
 	"\x04Open\x12\x1a.ctl.plugin.v1.OpenRequest\x1a\x1b.ctl.plugin.v1.OpenResponse\x12K\n" +
@@ -2476,50 +2757,54 @@ func file_ctl_plugin_v1_host_proto_rawDescGZIP() []byte {
 }
 
 var file_ctl_plugin_v1_host_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_ctl_plugin_v1_host_proto_msgTypes = make([]protoimpl.MessageInfo, 40)
+var file_ctl_plugin_v1_host_proto_msgTypes = make([]protoimpl.MessageInfo, 44)
 var file_ctl_plugin_v1_host_proto_goTypes = []any{
-	(Space)(0),                  // 0: ctl.plugin.v1.Space
-	(*Entry)(nil),               // 1: ctl.plugin.v1.Entry
-	(*GetRequest)(nil),          // 2: ctl.plugin.v1.GetRequest
-	(*GetResponse)(nil),         // 3: ctl.plugin.v1.GetResponse
-	(*RangeRequest)(nil),        // 4: ctl.plugin.v1.RangeRequest
-	(*RangeResponse)(nil),       // 5: ctl.plugin.v1.RangeResponse
-	(*Compare)(nil),             // 6: ctl.plugin.v1.Compare
-	(*Op)(nil),                  // 7: ctl.plugin.v1.Op
-	(*CommitRequest)(nil),       // 8: ctl.plugin.v1.CommitRequest
-	(*CommitResponse)(nil),      // 9: ctl.plugin.v1.CommitResponse
-	(*Conflict)(nil),            // 10: ctl.plugin.v1.Conflict
-	(*Prefix)(nil),              // 11: ctl.plugin.v1.Prefix
-	(*FollowRequest)(nil),       // 12: ctl.plugin.v1.FollowRequest
-	(*FollowResponse)(nil),      // 13: ctl.plugin.v1.FollowResponse
-	(*FollowEntries)(nil),       // 14: ctl.plugin.v1.FollowEntries
-	(*FollowEntry)(nil),         // 15: ctl.plugin.v1.FollowEntry
-	(*FollowBatch)(nil),         // 16: ctl.plugin.v1.FollowBatch
-	(*BarrierRequest)(nil),      // 17: ctl.plugin.v1.BarrierRequest
-	(*BarrierResponse)(nil),     // 18: ctl.plugin.v1.BarrierResponse
-	(*HoldRequest)(nil),         // 19: ctl.plugin.v1.HoldRequest
-	(*HoldResponse)(nil),        // 20: ctl.plugin.v1.HoldResponse
-	(*CallRequest)(nil),         // 21: ctl.plugin.v1.CallRequest
-	(*CallResponse)(nil),        // 22: ctl.plugin.v1.CallResponse
-	(*PublishRequest)(nil),      // 23: ctl.plugin.v1.PublishRequest
-	(*PublishResponse)(nil),     // 24: ctl.plugin.v1.PublishResponse
-	(*SubscribeRequest)(nil),    // 25: ctl.plugin.v1.SubscribeRequest
-	(*SubscribeResponse)(nil),   // 26: ctl.plugin.v1.SubscribeResponse
-	(*SealRequest)(nil),         // 27: ctl.plugin.v1.SealRequest
-	(*SealResponse)(nil),        // 28: ctl.plugin.v1.SealResponse
-	(*OpenRequest)(nil),         // 29: ctl.plugin.v1.OpenRequest
-	(*OpenResponse)(nil),        // 30: ctl.plugin.v1.OpenResponse
-	(*OpenTextRequest)(nil),     // 31: ctl.plugin.v1.OpenTextRequest
-	(*OpenTextResponse)(nil),    // 32: ctl.plugin.v1.OpenTextResponse
-	(*TrustRequest)(nil),        // 33: ctl.plugin.v1.TrustRequest
-	(*TrustResponse)(nil),       // 34: ctl.plugin.v1.TrustResponse
-	(*IdentityRequest)(nil),     // 35: ctl.plugin.v1.IdentityRequest
-	(*IdentityResponse)(nil),    // 36: ctl.plugin.v1.IdentityResponse
-	(*ProvidersRequest)(nil),    // 37: ctl.plugin.v1.ProvidersRequest
-	(*ProvidersResponse)(nil),   // 38: ctl.plugin.v1.ProvidersResponse
-	(*Provider)(nil),            // 39: ctl.plugin.v1.Provider
-	nil,                         // 40: ctl.plugin.v1.Provider.LabelsEntry
-	(*durationpb.Duration)(nil), // 41: google.protobuf.Duration
+	(Space)(0),                      // 0: ctl.plugin.v1.Space
+	(*Entry)(nil),                   // 1: ctl.plugin.v1.Entry
+	(*GetRequest)(nil),              // 2: ctl.plugin.v1.GetRequest
+	(*GetResponse)(nil),             // 3: ctl.plugin.v1.GetResponse
+	(*RangeRequest)(nil),            // 4: ctl.plugin.v1.RangeRequest
+	(*RangeResponse)(nil),           // 5: ctl.plugin.v1.RangeResponse
+	(*Compare)(nil),                 // 6: ctl.plugin.v1.Compare
+	(*Op)(nil),                      // 7: ctl.plugin.v1.Op
+	(*CommitRequest)(nil),           // 8: ctl.plugin.v1.CommitRequest
+	(*CommitResponse)(nil),          // 9: ctl.plugin.v1.CommitResponse
+	(*Conflict)(nil),                // 10: ctl.plugin.v1.Conflict
+	(*Prefix)(nil),                  // 11: ctl.plugin.v1.Prefix
+	(*FollowRequest)(nil),           // 12: ctl.plugin.v1.FollowRequest
+	(*FollowResponse)(nil),          // 13: ctl.plugin.v1.FollowResponse
+	(*FollowEntries)(nil),           // 14: ctl.plugin.v1.FollowEntries
+	(*FollowEntry)(nil),             // 15: ctl.plugin.v1.FollowEntry
+	(*FollowBatch)(nil),             // 16: ctl.plugin.v1.FollowBatch
+	(*BarrierRequest)(nil),          // 17: ctl.plugin.v1.BarrierRequest
+	(*BarrierResponse)(nil),         // 18: ctl.plugin.v1.BarrierResponse
+	(*HoldRequest)(nil),             // 19: ctl.plugin.v1.HoldRequest
+	(*HoldResponse)(nil),            // 20: ctl.plugin.v1.HoldResponse
+	(*CallRequest)(nil),             // 21: ctl.plugin.v1.CallRequest
+	(*CallResponse)(nil),            // 22: ctl.plugin.v1.CallResponse
+	(*PublishRequest)(nil),          // 23: ctl.plugin.v1.PublishRequest
+	(*PublishResponse)(nil),         // 24: ctl.plugin.v1.PublishResponse
+	(*SubscribeRequest)(nil),        // 25: ctl.plugin.v1.SubscribeRequest
+	(*SubscribeResponse)(nil),       // 26: ctl.plugin.v1.SubscribeResponse
+	(*ReplaceTroublesRequest)(nil),  // 27: ctl.plugin.v1.ReplaceTroublesRequest
+	(*ReplaceTroublesResponse)(nil), // 28: ctl.plugin.v1.ReplaceTroublesResponse
+	(*Trouble)(nil),                 // 29: ctl.plugin.v1.Trouble
+	(*TroubleEnd)(nil),              // 30: ctl.plugin.v1.TroubleEnd
+	(*SealRequest)(nil),             // 31: ctl.plugin.v1.SealRequest
+	(*SealResponse)(nil),            // 32: ctl.plugin.v1.SealResponse
+	(*OpenRequest)(nil),             // 33: ctl.plugin.v1.OpenRequest
+	(*OpenResponse)(nil),            // 34: ctl.plugin.v1.OpenResponse
+	(*OpenTextRequest)(nil),         // 35: ctl.plugin.v1.OpenTextRequest
+	(*OpenTextResponse)(nil),        // 36: ctl.plugin.v1.OpenTextResponse
+	(*TrustRequest)(nil),            // 37: ctl.plugin.v1.TrustRequest
+	(*TrustResponse)(nil),           // 38: ctl.plugin.v1.TrustResponse
+	(*IdentityRequest)(nil),         // 39: ctl.plugin.v1.IdentityRequest
+	(*IdentityResponse)(nil),        // 40: ctl.plugin.v1.IdentityResponse
+	(*ProvidersRequest)(nil),        // 41: ctl.plugin.v1.ProvidersRequest
+	(*ProvidersResponse)(nil),       // 42: ctl.plugin.v1.ProvidersResponse
+	(*Provider)(nil),                // 43: ctl.plugin.v1.Provider
+	nil,                             // 44: ctl.plugin.v1.Provider.LabelsEntry
+	(*durationpb.Duration)(nil),     // 45: google.protobuf.Duration
 }
 var file_ctl_plugin_v1_host_proto_depIdxs = []int32{
 	0,  // 0: ctl.plugin.v1.GetRequest.space:type_name -> ctl.plugin.v1.Space
@@ -2538,46 +2823,50 @@ var file_ctl_plugin_v1_host_proto_depIdxs = []int32{
 	15, // 13: ctl.plugin.v1.FollowEntries.entries:type_name -> ctl.plugin.v1.FollowEntry
 	1,  // 14: ctl.plugin.v1.FollowEntry.entry:type_name -> ctl.plugin.v1.Entry
 	15, // 15: ctl.plugin.v1.FollowBatch.events:type_name -> ctl.plugin.v1.FollowEntry
-	39, // 16: ctl.plugin.v1.ProvidersResponse.providers:type_name -> ctl.plugin.v1.Provider
-	40, // 17: ctl.plugin.v1.Provider.labels:type_name -> ctl.plugin.v1.Provider.LabelsEntry
-	41, // 18: ctl.plugin.v1.Provider.restart_in:type_name -> google.protobuf.Duration
-	2,  // 19: ctl.plugin.v1.HostDatastore.Get:input_type -> ctl.plugin.v1.GetRequest
-	4,  // 20: ctl.plugin.v1.HostDatastore.Range:input_type -> ctl.plugin.v1.RangeRequest
-	8,  // 21: ctl.plugin.v1.HostDatastore.Commit:input_type -> ctl.plugin.v1.CommitRequest
-	12, // 22: ctl.plugin.v1.HostDatastore.Follow:input_type -> ctl.plugin.v1.FollowRequest
-	17, // 23: ctl.plugin.v1.HostDatastore.Barrier:input_type -> ctl.plugin.v1.BarrierRequest
-	19, // 24: ctl.plugin.v1.HostRoles.Hold:input_type -> ctl.plugin.v1.HoldRequest
-	21, // 25: ctl.plugin.v1.HostOperations.Call:input_type -> ctl.plugin.v1.CallRequest
-	23, // 26: ctl.plugin.v1.HostEvents.Publish:input_type -> ctl.plugin.v1.PublishRequest
-	25, // 27: ctl.plugin.v1.HostEvents.Subscribe:input_type -> ctl.plugin.v1.SubscribeRequest
-	27, // 28: ctl.plugin.v1.HostSecrets.Seal:input_type -> ctl.plugin.v1.SealRequest
-	29, // 29: ctl.plugin.v1.HostSecrets.Open:input_type -> ctl.plugin.v1.OpenRequest
-	31, // 30: ctl.plugin.v1.HostSecrets.OpenText:input_type -> ctl.plugin.v1.OpenTextRequest
-	33, // 31: ctl.plugin.v1.HostCertificates.Trust:input_type -> ctl.plugin.v1.TrustRequest
-	35, // 32: ctl.plugin.v1.HostCertificates.Identity:input_type -> ctl.plugin.v1.IdentityRequest
-	37, // 33: ctl.plugin.v1.HostSwitchboard.Providers:input_type -> ctl.plugin.v1.ProvidersRequest
-	37, // 34: ctl.plugin.v1.HostSwitchboard.WatchProviders:input_type -> ctl.plugin.v1.ProvidersRequest
-	3,  // 35: ctl.plugin.v1.HostDatastore.Get:output_type -> ctl.plugin.v1.GetResponse
-	5,  // 36: ctl.plugin.v1.HostDatastore.Range:output_type -> ctl.plugin.v1.RangeResponse
-	9,  // 37: ctl.plugin.v1.HostDatastore.Commit:output_type -> ctl.plugin.v1.CommitResponse
-	13, // 38: ctl.plugin.v1.HostDatastore.Follow:output_type -> ctl.plugin.v1.FollowResponse
-	18, // 39: ctl.plugin.v1.HostDatastore.Barrier:output_type -> ctl.plugin.v1.BarrierResponse
-	20, // 40: ctl.plugin.v1.HostRoles.Hold:output_type -> ctl.plugin.v1.HoldResponse
-	22, // 41: ctl.plugin.v1.HostOperations.Call:output_type -> ctl.plugin.v1.CallResponse
-	24, // 42: ctl.plugin.v1.HostEvents.Publish:output_type -> ctl.plugin.v1.PublishResponse
-	26, // 43: ctl.plugin.v1.HostEvents.Subscribe:output_type -> ctl.plugin.v1.SubscribeResponse
-	28, // 44: ctl.plugin.v1.HostSecrets.Seal:output_type -> ctl.plugin.v1.SealResponse
-	30, // 45: ctl.plugin.v1.HostSecrets.Open:output_type -> ctl.plugin.v1.OpenResponse
-	32, // 46: ctl.plugin.v1.HostSecrets.OpenText:output_type -> ctl.plugin.v1.OpenTextResponse
-	34, // 47: ctl.plugin.v1.HostCertificates.Trust:output_type -> ctl.plugin.v1.TrustResponse
-	36, // 48: ctl.plugin.v1.HostCertificates.Identity:output_type -> ctl.plugin.v1.IdentityResponse
-	38, // 49: ctl.plugin.v1.HostSwitchboard.Providers:output_type -> ctl.plugin.v1.ProvidersResponse
-	38, // 50: ctl.plugin.v1.HostSwitchboard.WatchProviders:output_type -> ctl.plugin.v1.ProvidersResponse
-	35, // [35:51] is the sub-list for method output_type
-	19, // [19:35] is the sub-list for method input_type
-	19, // [19:19] is the sub-list for extension type_name
-	19, // [19:19] is the sub-list for extension extendee
-	0,  // [0:19] is the sub-list for field type_name
+	29, // 16: ctl.plugin.v1.ReplaceTroublesRequest.troubles:type_name -> ctl.plugin.v1.Trouble
+	30, // 17: ctl.plugin.v1.Trouble.ends:type_name -> ctl.plugin.v1.TroubleEnd
+	43, // 18: ctl.plugin.v1.ProvidersResponse.providers:type_name -> ctl.plugin.v1.Provider
+	44, // 19: ctl.plugin.v1.Provider.labels:type_name -> ctl.plugin.v1.Provider.LabelsEntry
+	45, // 20: ctl.plugin.v1.Provider.restart_in:type_name -> google.protobuf.Duration
+	2,  // 21: ctl.plugin.v1.HostDatastore.Get:input_type -> ctl.plugin.v1.GetRequest
+	4,  // 22: ctl.plugin.v1.HostDatastore.Range:input_type -> ctl.plugin.v1.RangeRequest
+	8,  // 23: ctl.plugin.v1.HostDatastore.Commit:input_type -> ctl.plugin.v1.CommitRequest
+	12, // 24: ctl.plugin.v1.HostDatastore.Follow:input_type -> ctl.plugin.v1.FollowRequest
+	17, // 25: ctl.plugin.v1.HostDatastore.Barrier:input_type -> ctl.plugin.v1.BarrierRequest
+	19, // 26: ctl.plugin.v1.HostRoles.Hold:input_type -> ctl.plugin.v1.HoldRequest
+	21, // 27: ctl.plugin.v1.HostOperations.Call:input_type -> ctl.plugin.v1.CallRequest
+	23, // 28: ctl.plugin.v1.HostEvents.Publish:input_type -> ctl.plugin.v1.PublishRequest
+	25, // 29: ctl.plugin.v1.HostEvents.Subscribe:input_type -> ctl.plugin.v1.SubscribeRequest
+	27, // 30: ctl.plugin.v1.HostTroubles.Replace:input_type -> ctl.plugin.v1.ReplaceTroublesRequest
+	31, // 31: ctl.plugin.v1.HostSecrets.Seal:input_type -> ctl.plugin.v1.SealRequest
+	33, // 32: ctl.plugin.v1.HostSecrets.Open:input_type -> ctl.plugin.v1.OpenRequest
+	35, // 33: ctl.plugin.v1.HostSecrets.OpenText:input_type -> ctl.plugin.v1.OpenTextRequest
+	37, // 34: ctl.plugin.v1.HostCertificates.Trust:input_type -> ctl.plugin.v1.TrustRequest
+	39, // 35: ctl.plugin.v1.HostCertificates.Identity:input_type -> ctl.plugin.v1.IdentityRequest
+	41, // 36: ctl.plugin.v1.HostSwitchboard.Providers:input_type -> ctl.plugin.v1.ProvidersRequest
+	41, // 37: ctl.plugin.v1.HostSwitchboard.WatchProviders:input_type -> ctl.plugin.v1.ProvidersRequest
+	3,  // 38: ctl.plugin.v1.HostDatastore.Get:output_type -> ctl.plugin.v1.GetResponse
+	5,  // 39: ctl.plugin.v1.HostDatastore.Range:output_type -> ctl.plugin.v1.RangeResponse
+	9,  // 40: ctl.plugin.v1.HostDatastore.Commit:output_type -> ctl.plugin.v1.CommitResponse
+	13, // 41: ctl.plugin.v1.HostDatastore.Follow:output_type -> ctl.plugin.v1.FollowResponse
+	18, // 42: ctl.plugin.v1.HostDatastore.Barrier:output_type -> ctl.plugin.v1.BarrierResponse
+	20, // 43: ctl.plugin.v1.HostRoles.Hold:output_type -> ctl.plugin.v1.HoldResponse
+	22, // 44: ctl.plugin.v1.HostOperations.Call:output_type -> ctl.plugin.v1.CallResponse
+	24, // 45: ctl.plugin.v1.HostEvents.Publish:output_type -> ctl.plugin.v1.PublishResponse
+	26, // 46: ctl.plugin.v1.HostEvents.Subscribe:output_type -> ctl.plugin.v1.SubscribeResponse
+	28, // 47: ctl.plugin.v1.HostTroubles.Replace:output_type -> ctl.plugin.v1.ReplaceTroublesResponse
+	32, // 48: ctl.plugin.v1.HostSecrets.Seal:output_type -> ctl.plugin.v1.SealResponse
+	34, // 49: ctl.plugin.v1.HostSecrets.Open:output_type -> ctl.plugin.v1.OpenResponse
+	36, // 50: ctl.plugin.v1.HostSecrets.OpenText:output_type -> ctl.plugin.v1.OpenTextResponse
+	38, // 51: ctl.plugin.v1.HostCertificates.Trust:output_type -> ctl.plugin.v1.TrustResponse
+	40, // 52: ctl.plugin.v1.HostCertificates.Identity:output_type -> ctl.plugin.v1.IdentityResponse
+	42, // 53: ctl.plugin.v1.HostSwitchboard.Providers:output_type -> ctl.plugin.v1.ProvidersResponse
+	42, // 54: ctl.plugin.v1.HostSwitchboard.WatchProviders:output_type -> ctl.plugin.v1.ProvidersResponse
+	38, // [38:55] is the sub-list for method output_type
+	21, // [21:38] is the sub-list for method input_type
+	21, // [21:21] is the sub-list for extension type_name
+	21, // [21:21] is the sub-list for extension extendee
+	0,  // [0:21] is the sub-list for field type_name
 }
 
 func init() { file_ctl_plugin_v1_host_proto_init() }
@@ -2599,9 +2888,9 @@ func file_ctl_plugin_v1_host_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_ctl_plugin_v1_host_proto_rawDesc), len(file_ctl_plugin_v1_host_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   40,
+			NumMessages:   44,
 			NumExtensions: 0,
-			NumServices:   7,
+			NumServices:   8,
 		},
 		GoTypes:           file_ctl_plugin_v1_host_proto_goTypes,
 		DependencyIndexes: file_ctl_plugin_v1_host_proto_depIdxs,

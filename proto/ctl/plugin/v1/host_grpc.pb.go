@@ -663,6 +663,114 @@ var HostEvents_ServiceDesc = grpc.ServiceDesc{
 }
 
 const (
+	HostTroubles_Replace_FullMethodName = "/ctl.plugin.v1.HostTroubles/Replace"
+)
+
+// HostTroublesClient is the client API for HostTroubles service.
+//
+// For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
+//
+// HostTroubles takes what a plugin finds wrong, for the controller's list of troubles (ctl now). Every plugin may call it.
+type HostTroublesClient interface {
+	// Replace replaces the whole list of this plugin on this node. The list ends with the process.
+	Replace(ctx context.Context, in *ReplaceTroublesRequest, opts ...grpc.CallOption) (*ReplaceTroublesResponse, error)
+}
+
+type hostTroublesClient struct {
+	cc grpc.ClientConnInterface
+}
+
+func NewHostTroublesClient(cc grpc.ClientConnInterface) HostTroublesClient {
+	return &hostTroublesClient{cc}
+}
+
+func (c *hostTroublesClient) Replace(ctx context.Context, in *ReplaceTroublesRequest, opts ...grpc.CallOption) (*ReplaceTroublesResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ReplaceTroublesResponse)
+	err := c.cc.Invoke(ctx, HostTroubles_Replace_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// HostTroublesServer is the server API for HostTroubles service.
+// All implementations must embed UnimplementedHostTroublesServer
+// for forward compatibility.
+//
+// HostTroubles takes what a plugin finds wrong, for the controller's list of troubles (ctl now). Every plugin may call it.
+type HostTroublesServer interface {
+	// Replace replaces the whole list of this plugin on this node. The list ends with the process.
+	Replace(context.Context, *ReplaceTroublesRequest) (*ReplaceTroublesResponse, error)
+	mustEmbedUnimplementedHostTroublesServer()
+}
+
+// UnimplementedHostTroublesServer must be embedded to have
+// forward compatible implementations.
+//
+// NOTE: this should be embedded by value instead of pointer to avoid a nil
+// pointer dereference when methods are called.
+type UnimplementedHostTroublesServer struct{}
+
+func (UnimplementedHostTroublesServer) Replace(context.Context, *ReplaceTroublesRequest) (*ReplaceTroublesResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method Replace not implemented")
+}
+func (UnimplementedHostTroublesServer) mustEmbedUnimplementedHostTroublesServer() {}
+func (UnimplementedHostTroublesServer) testEmbeddedByValue()                      {}
+
+// UnsafeHostTroublesServer may be embedded to opt out of forward compatibility for this service.
+// Use of this interface is not recommended, as added methods to HostTroublesServer will
+// result in compilation errors.
+type UnsafeHostTroublesServer interface {
+	mustEmbedUnimplementedHostTroublesServer()
+}
+
+func RegisterHostTroublesServer(s grpc.ServiceRegistrar, srv HostTroublesServer) {
+	// If the following call panics, it indicates UnimplementedHostTroublesServer was
+	// embedded by pointer and is nil.  This will cause panics if an
+	// unimplemented method is ever invoked, so we test this at initialization
+	// time to prevent it from happening at runtime later due to I/O.
+	if t, ok := srv.(interface{ testEmbeddedByValue() }); ok {
+		t.testEmbeddedByValue()
+	}
+	s.RegisterService(&HostTroubles_ServiceDesc, srv)
+}
+
+func _HostTroubles_Replace_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ReplaceTroublesRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(HostTroublesServer).Replace(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: HostTroubles_Replace_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(HostTroublesServer).Replace(ctx, req.(*ReplaceTroublesRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+// HostTroubles_ServiceDesc is the grpc.ServiceDesc for HostTroubles service.
+// It's only intended for direct use with grpc.RegisterService,
+// and not to be introspected or modified (even as a copy)
+var HostTroubles_ServiceDesc = grpc.ServiceDesc{
+	ServiceName: "ctl.plugin.v1.HostTroubles",
+	HandlerType: (*HostTroublesServer)(nil),
+	Methods: []grpc.MethodDesc{
+		{
+			MethodName: "Replace",
+			Handler:    _HostTroubles_Replace_Handler,
+		},
+	},
+	Streams:  []grpc.StreamDesc{},
+	Metadata: "ctl/plugin/v1/host.proto",
+}
+
+const (
 	HostSecrets_Seal_FullMethodName     = "/ctl.plugin.v1.HostSecrets/Seal"
 	HostSecrets_Open_FullMethodName     = "/ctl.plugin.v1.HostSecrets/Open"
 	HostSecrets_OpenText_FullMethodName = "/ctl.plugin.v1.HostSecrets/OpenText"
