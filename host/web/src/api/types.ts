@@ -1105,6 +1105,51 @@ export interface Trees {
           'netconf-node-topology:host-key'?: string;
           'netconf-node-topology:keepalive-delay'?: number;
           'netconf-node-topology:max-connection-attempts'?: number;
+          'netconf-node-topology:netconf-node'?: {
+            'actor-response-wait-time'?: number;
+            'backoff-jitter'?: number;
+            'backoff-multiplier'?: number;
+            'concurrent-rpc-limit'?: number;
+            'connection-timeout-millis'?: number;
+            'default-request-timeout-millis'?: number;
+            'host'?: string;
+            'keepalive-delay'?: number;
+            'key-based'?: {
+              'key-id'?: string;
+              'username'?: string;
+            };
+            'login-password'?: {
+              'password'?: string;
+              'username'?: string;
+            };
+            'login-password-unencrypted'?: {
+              'password'?: string;
+              'username'?: string;
+            };
+            'max-backoff-millis'?: number;
+            'max-connection-attempts'?: number;
+            'min-backoff-millis'?: number;
+            'non-module-capabilities'?: {
+              'capability'?: string[];
+              'override'?: boolean;
+            };
+            'odl-hello-message-capabilities'?: {
+              'capability'?: string[];
+            };
+            'port'?: number;
+            'protocol'?: {
+              'key-id'?: string[];
+              'name'?: 'SSH' | 'TLS';
+            };
+            'reconnect-on-changed-schema'?: boolean;
+            'schema-cache-directory'?: string;
+            'schemaless'?: boolean;
+            'tcp-only'?: boolean;
+            'yang-module-capabilities'?: {
+              'capability'?: string[];
+              'override'?: boolean;
+            };
+          };
           'netconf-node-topology:password'?: string;
           'netconf-node-topology:port'?: number;
           'netconf-node-topology:private-key'?: string;
