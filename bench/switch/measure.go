@@ -55,7 +55,7 @@ func newRooms(list []switchlist.Entry, workers int) *rooms {
 		Log:     slog.New(slog.NewTextHandler(io.Discard, nil)),
 		Refresh: d.Refresh,
 		Infer:   d.Evidence,
-		Publish: func(_, n *discovery.Network, cause discovery.Cause) {
+		Publish: func(_, n *discovery.Network, cause discovery.Cause, _ string) {
 			r.publisher.Set(service.Topology("switch:1", n))
 			select {
 			case r.published <- cause:
