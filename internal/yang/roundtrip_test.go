@@ -11,9 +11,16 @@ import (
 // TestJSONAndXMLAreTheSame writes random instances of everything that all modules define as JSON and
 // as XML and reads both back.
 func TestJSONAndXMLAreTheSame(t *testing.T) {
-	set := randomdata.Schema(t, "../..", "plugins", "host", "examples", "internal/bier", "internal/yang/testdata")
+	count := checkRoundTrips(t, randomdata.Schema(t, "../..", "plugins", "host", "examples", "internal/bier", "internal/yang/testdata"))
+	count += checkRoundTrips(t, randomdata.Schema(t, "../..", "host/internal/restconf/testdata"))
+	if count < 100 {
+		t.Errorf("only %d instances", count)
+	}
+}
+
+func checkRoundTrips(t *testing.T, set *yang.Set) (count int) {
+	t.Helper()
 	r := rand.New(rand.NewPCG(1, 2))
-	count := 0
 	check := func(n *yang.Node, at string) {
 		for range 12 {
 			text := randomdata.Members(r, n, func(*yang.Node) bool { return true })
@@ -51,7 +58,5 @@ func TestJSONAndXMLAreTheSame(t *testing.T) {
 			check(x, x.QName())
 		}
 	}
-	if count < 100 {
-		t.Errorf("only %d instances", count)
-	}
+	return count
 }

@@ -13,12 +13,16 @@ import (
 	"ctl.internal/internal/yang"
 )
 
-// Schema is all modules below directories of the tree, of which root is the top.
+// Schema is all modules below directories of the tree, of which root is the top. Those of tests are left out, unless a
+// directory is theirs: some are called as modules of plugins are.
 func Schema(t testing.TB, root string, dirs ...string) *yang.Set {
 	t.Helper()
 	files := map[string][]byte{}
 	for _, dir := range dirs {
 		err := filepath.WalkDir(filepath.Join(root, dir), func(path string, d fs.DirEntry, err error) error {
+			if err == nil && d.IsDir() && d.Name() == "testdata" && path != filepath.Join(root, dir) {
+				return filepath.SkipDir
+			}
 			if err != nil ||
 				d.IsDir() ||
 				!strings.HasSuffix(path, ".yang") ||
