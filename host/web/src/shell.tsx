@@ -3,6 +3,7 @@ import { ComponentType } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { Fault, loggedOut, me, resume } from './core/api';
 import { go, route, to } from './core/route';
+import { troubles } from './core/troubles';
 import { LoginForm } from './login';
 import { isSwitch } from './map/graph';
 import { SourceBanner } from './map/sources';
@@ -13,6 +14,7 @@ import { BierPage } from './pages/bier/index';
 import { DevicesPage } from './pages/devices/index';
 import { FindPage } from './pages/find/index';
 import { MapPage } from './pages/map/index';
+import { NowPage } from './pages/now/index';
 import { ReposPage } from './pages/repos/index';
 import { SystemPage } from './pages/system/index';
 import { VlansPage } from './pages/vlans/index';
@@ -33,6 +35,7 @@ const lazy = (load: () => Promise<ComponentType>): ComponentType =>
   };
 
 const pages: Record<string, ComponentType> = {
+  now: NowPage,
   map: MapPage,
   devices: DevicesPage,
   vlans: VlansPage,
@@ -55,6 +58,7 @@ const pages: Record<string, ComponentType> = {
 };
 
 const menu: [string, string, string][] = [
+  ['now', 'Now', 'n'],
   ['map', 'Map', 'm'],
   ['devices', 'Devices', 'd'],
   ['vlans', 'VLANs', 'v'],
@@ -68,7 +72,7 @@ const menu: [string, string, string][] = [
 
 /** Shell is the frame: menu, box to find, keys, and the page of the address. */
 export function Shell() {
-  const now = route.value.path[0] ?? 'map',
+  const now = route.value.path[0] ?? 'now',
     Page = pages[now],
     [help, setHelp] = useState(false),
     [open, setOpen] = useState(false);
@@ -110,7 +114,7 @@ export function Shell() {
         Skip to the content
       </a>
       <header>
-        <a class="brand" href={to(['map'])}>
+        <a class="brand" href={to(['now'])}>
           <img src="/web/static/icon.svg" alt="" width="22" height="22" /> ctl
         </a>
         <button
@@ -125,6 +129,12 @@ export function Shell() {
           {menu.map(([id, label]) => (
             <a key={id} href={to([id])} aria-current={id === now ? 'page' : undefined}>
               {label}
+              {id === 'now' && !!troubles.value?.open && (
+                <>
+                  {' '}
+                  <span class="badge">{troubles.value.open}</span>
+                </>
+              )}
             </a>
           ))}
         </nav>
