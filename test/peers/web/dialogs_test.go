@@ -42,7 +42,7 @@ var everyDialog = []dialog{
 	{name: "plugin-restart", path: "#/system/plugins", first: "Restart…"},
 	{name: "plugin-stop", path: "#/system/plugins", first: "Stop…"},
 	{name: "feature-install", path: "#/system/features", first: "Install…"},
-	{name: "feature-uninstall", path: "#/system/features?q=ctl-switch-all", first: "Uninstall…"},
+	{name: "feature-uninstall", path: "#/system/features?q=switch-driver-ovs", first: "Uninstall…"},
 	{name: "trouble", path: "#/now", first: "Acknowledge…"},
 	{name: "user-new", path: "#/access/users", first: "New user…"},
 	{name: "user-change", path: "#/access/users", first: "Change…"},
