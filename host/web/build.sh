@@ -21,7 +21,7 @@ ${GO:-go} tool -modfile=../../.ci/tools.mod esbuild app=src/app.tsx --bundle --m
 	--jsx=automatic --jsx-import-source=preact --legal-comments=none --chunk-names=[name] --outdir="$out" --log-level=warning
 ${GO:-go} tool -modfile=../../.ci/tools.mod esbuild layout=src/map/worker.ts --bundle --minify --format=esm --target=es2022 --legal-comments=none --outdir="$out" --log-level=warning
 ${GO:-go} tool -modfile=../../.ci/tools.mod esbuild app=src/app.css --bundle --minify --target=es2022 --outdir="$out" --log-level=warning
-cp src/index.html src/icon.svg "$out/"
+cp src/index.html src/icon.svg src/icon-alarm.svg "$out/"
 for p in preact @preact/signals @preact/signals-core uplot d3-force d3-dispatch d3-quadtree d3-timer; do
 	printf '%s\n\n' "$p $(node -p "require('./node_modules/$p/package.json').version")"
 	cat "node_modules/$p/LICENSE"

@@ -3,6 +3,7 @@ import { render } from 'preact';
 import { Fault, away, faultFrom, send } from './core/api';
 import { LoginPage, alreadyIn } from './login';
 import { watchSources } from './map/sources';
+import { watchTroubles } from './core/troubles';
 import { Shell } from './shell';
 import { restart, start } from './start';
 
@@ -34,6 +35,7 @@ async function main() {
     }
   }
   watchSources();
+  watchTroubles();
   render(<Shell />, root);
 }
 

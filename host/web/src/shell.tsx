@@ -3,6 +3,7 @@ import { ComponentType } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { Fault, loggedOut, me, resume } from './core/api';
 import { go, route, to } from './core/route';
+import { troubles } from './core/troubles';
 import { LoginForm } from './login';
 import { isSwitch } from './map/graph';
 import { SourceBanner } from './map/sources';
@@ -13,6 +14,7 @@ import { BierPage } from './pages/bier/index';
 import { DevicesPage } from './pages/devices/index';
 import { FindPage } from './pages/find/index';
 import { MapPage } from './pages/map/index';
+import { NowPage } from './pages/now/index';
 import { PluginsPage } from './pages/plugin/index';
 import { ReposPage } from './pages/repos/index';
 import { SystemPage } from './pages/system/index';
@@ -34,6 +36,7 @@ const lazy = (load: () => Promise<ComponentType>): ComponentType =>
   };
 
 const pages: Record<string, ComponentType> = {
+  now: NowPage,
   map: MapPage,
   devices: DevicesPage,
   vlans: VlansPage,
@@ -57,6 +60,7 @@ const pages: Record<string, ComponentType> = {
 };
 
 const menu: [string, string, string][] = [
+  ['now', 'Now', 'n'],
   ['map', 'Map', 'm'],
   ['devices', 'Devices', 'd'],
   ['vlans', 'VLANs', 'v'],
@@ -71,7 +75,7 @@ const menu: [string, string, string][] = [
 
 /** Shell is the frame: menu, box to find, keys, and the page of the address. */
 export function Shell() {
-  const now = route.value.path[0] ?? 'map',
+  const now = route.value.path[0] ?? 'now',
     Page = pages[now],
     [help, setHelp] = useState(false),
     [open, setOpen] = useState(false);
@@ -113,7 +117,7 @@ export function Shell() {
         Skip to the content
       </a>
       <header>
-        <a class="brand" href={to(['map'])}>
+        <a class="brand" href={to(['now'])}>
           <img src="/web/static/icon.svg" alt="" width="22" height="22" /> ctl
         </a>
         <button
@@ -128,6 +132,12 @@ export function Shell() {
           {menu.map(([id, label]) => (
             <a key={id} href={to([id])} aria-current={id === now ? 'page' : undefined}>
               {label}
+              {id === 'now' && !!troubles.value?.open && (
+                <>
+                  {' '}
+                  <span class="badge">{troubles.value.open}</span>
+                </>
+              )}
             </a>
           ))}
         </nav>

@@ -42,7 +42,8 @@ var everyDialog = []dialog{
 	{name: "plugin-restart", path: "#/system/plugins", first: "Restart…"},
 	{name: "plugin-stop", path: "#/system/plugins", first: "Stop…"},
 	{name: "feature-install", path: "#/system/features", first: "Install…"},
-	{name: "feature-uninstall", path: "#/system/features?q=ctl-switch-all", first: "Uninstall…"},
+	{name: "feature-uninstall", path: "#/system/features?q=switch-driver-ovs", first: "Uninstall…"},
+	{name: "trouble", path: "#/now", first: "Acknowledge…"},
 	{name: "user-new", path: "#/access/users", first: "New user…"},
 	{name: "user-change", path: "#/access/users", first: "Change…"},
 	{name: "user-delete", path: "#/access/users", first: "Delete…"},
@@ -89,6 +90,8 @@ func forDialogs(t *testing.T, c *harness.Controller) {
 			t.Fatalf("%s: %d %s", call.path, a.Status, a.Body)
 		}
 	}
+	c.Ctl("feature:install --grant switch-driver-ovs")
+	c.Ctl("plugin:stop switch-driver-ovs")                                                       // so that something is wrong
 	if a := c.Do("POST", "/auth/v1/domains", "admin:admin", `{"name":"lab"}`); a.Status != 201 { // sdn has no Delete…
 		t.Fatalf("domain: %d %s", a.Status, a.Body)
 	}

@@ -60,7 +60,7 @@ func TestPages(t *testing.T) {
 	run(ctx, t, "features", press("Features"), chromedp.SendKeys(`[aria-label="Filter features"]`, "ctl-bier-channel-ui"),
 		press("Install…"), shows("install feature ctl-bier-channel-ui"), chromedp.Click(`dialog .actions button`), until(`[...document.querySelectorAll('td')].some(d => d.textContent.includes('Started'))`))
 
-	for _, p := range []string{"#/map", "#/devices", "#/devices/switch%3A1/2199023255553", "#/bier", "#/system", "#/system/features", "#/access", "#/access/policies", "#/repos", "#/api", "#/yang/vlan", "#/account"} {
+	for _, p := range []string{"#/now", "#/map", "#/devices", "#/devices/switch%3A1/2199023255553", "#/bier", "#/system", "#/system/features", "#/access", "#/access/policies", "#/repos", "#/api", "#/yang/vlan", "#/account"} {
 		var wide int64
 		run(ctx, t, "narrow", chromedp.EmulateViewport(390, 844), chromedp.Navigate(c.HTTP+"/"+p), until(`document.querySelector('main h1') && !document.querySelector('.skeleton')`),
 			chromedp.Evaluate(`Math.max(document.documentElement.scrollWidth, document.querySelector('main').scrollWidth)`, &wide), chromedp.EmulateViewport(1400, 1000))

@@ -16,6 +16,7 @@ import (
 
 // everyPage is where each page is, with an expression that is true once it shows its content.
 var everyPage = []struct{ name, path, ready string }{
+	{"now", "#/now", `document.querySelector('.heard li')`},
 	{"map", "#/map", `document.querySelector('canvas.map')?.dataset.state === 'drawn'`},
 	{"devices", "#/devices", `document.querySelectorAll('tbody tr').length > 1`},
 	{"device", "#/devices/switch%3A1/2199023255553", `document.querySelectorAll('.ports button').length > 0`},

@@ -543,6 +543,14 @@ export interface Operations {
       'topology-id'?: string;
     };
   };
+  'ctl-system:acknowledge-trouble': {
+    input: {
+      'id': string;
+      'note'?: string;
+      'withdraw'?: boolean;
+    };
+    output: Record<string, unknown>;
+  };
   'ctl-system:get-log': {
     input: {
       'limit'?: number;
@@ -624,6 +632,46 @@ export interface Operations {
       'version'?: string;
     };
   };
+  'ctl-system:get-troubles': {
+    input: Record<string, unknown>;
+    output: {
+      'open'?: number;
+      'source'?: {
+        'heard'?: string;
+        'name': string;
+        'plugin'?: string;
+        'state'?: string;
+      }[];
+      'trouble'?: ({
+        'acknowledged'?: {
+          'at'?: string;
+          'by'?: string;
+          'note'?: string;
+        };
+        'cause'?: string;
+        'end'?: {
+          'node'?: string;
+          'port'?: string;
+        }[];
+        'id': string;
+        'kind'?: string;
+        'node'?: string;
+        'remedy'?: string;
+        'reporter'?: string;
+        'resource'?: string;
+        'severity'?: 'error' | 'warning';
+        'silenced'?: {
+          'at'?: string;
+          'by'?: string;
+          'note'?: string;
+          'until'?: string;
+        };
+        'since'?: string;
+        'subject'?: string;
+        'topology'?: string;
+      })[];
+    };
+  };
   'ctl-system:install-feature': {
     input: {
       'grant'?: boolean;
@@ -655,6 +703,15 @@ export interface Operations {
       'content'?: string;
       'error'?: string;
     };
+  };
+  'ctl-system:silence-trouble': {
+    input: {
+      'id': string;
+      'minutes'?: number;
+      'note'?: string;
+      'withdraw'?: boolean;
+    };
+    output: Record<string, unknown>;
   };
   'ctl-system:start-plugin': {
     input: {

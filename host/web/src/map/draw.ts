@@ -1,6 +1,7 @@
 // A map as it is drawn. What does not depend on the view is worked out once for a graph and how it
 // is looked at; a frame only places what is in the view, with one stroke or fill for all that looks
 // the same.
+import { stamp } from '../core/data';
 import { colours, token } from '../core/theme';
 import { Graph, Link, Node, Point, away, neighbours, speedText } from './graph';
 import { Shape } from './layout';
@@ -54,7 +55,7 @@ export function palette(): Palette {
     paper: v('ground'),
     answering: v('good'),
     silent: v('warn'),
-    gone: v('soft'),
+    gone: v('bad'),
     outside: v('info'),
     unknown: v('soft'),
     accent: v('accent'),
@@ -526,9 +527,13 @@ export class Scene {
   }
 }
 
+/** lostText says since when a link, or one of a bundle, is lost. */
+const lostText = (l: Link): string =>
+  l.lost ? `lost ${stamp(l.lost).slice(11, 16)}` : l.state === 'gone' ? 'gone' : '';
+
 /** textOf is what is written in the middle of a link. */
 function textOf(l: Link): string {
-  return [l.count > 1 ? `${l.count}×` : '', speedText(l.speed), l.state === 'gone' ? 'gone' : '']
+  return [l.count > 1 ? `${l.count}×` : '', speedText(l.speed), lostText(l)]
     .filter(Boolean)
     .join(' ');
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { merge, pairOf, read } from './graph';
+import { merge, pairOf, read, withLost } from './graph';
 
 const link = (a: string, ap: string, b: string, bp: string, more = {}) => ({
   source: { 'source-node': a, 'source-tp': ap },
@@ -43,4 +43,26 @@ test('what went is shown as gone', () => {
     now = merge(old, read(topology([], ['1'])));
   assert.equal(now.nodes.get('2')?.state, 'gone');
   assert.equal(now.links.get(pairOf('1', '2'))?.state, 'gone');
+});
+
+test('what the controller knows to be lost is there after a load, with its time', () => {
+  const since = '2026-11-28T10:00:00Z',
+    ends = (...at: string[]) => at.map(node => ({ node, port: node + ':1' })),
+    lost = [
+      { topology: 'switch:1', ends: ends('1', '2'), since, name: 'a – b' },
+      { topology: 'switch:1', ends: ends('7'), since, name: 'seven' },
+      { topology: 'switch:2', ends: ends('8'), since, name: 'of another' },
+    ],
+    observed = { 'ctl-topology:source': 'x', 'ctl-topology:source-state': 'observing' };
+  const g = withLost(read({ ...topology([]), ...observed }), lost);
+  assert.equal(g.links.get(pairOf('1', '2'))?.state, 'gone');
+  assert.equal(g.links.get(pairOf('1', '2'))?.lost, since);
+  assert.equal(g.nodes.get('7')?.state, 'gone');
+  assert.equal(g.nodes.get('7')?.name, 'seven');
+  assert.equal(g.nodes.has('8'), false);
+  const back = withLost(
+    read({ ...topology([link('1', '1:1', '2', '2:1')]), ...observed }),
+    lost.slice(1),
+  );
+  assert.equal(back.links.get(pairOf('1', '2'))?.lost, undefined);
 });

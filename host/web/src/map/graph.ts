@@ -24,6 +24,8 @@ export interface Node {
   since: number;
   /** When its source heard from it last, where it does not do so now. */
   seen?: string;
+  /** Since when the controller knows that it was lost. */
+  lost?: string;
 }
 
 export interface Link {
@@ -37,6 +39,16 @@ export interface Link {
   speed: number;
   count: number;
   since: number;
+  /** Since when the controller knows that it, or one of its bundle, was lost. */
+  lost?: string;
+}
+
+/** Lost is a node or a link that the controller knows to be lost. */
+export interface Lost {
+  topology: string;
+  ends: { node: string; port: string }[];
+  since: string;
+  name: string;
 }
 
 export interface Graph {
@@ -315,6 +327,66 @@ export function merge(old: Graph | undefined, fresh: Graph): Graph {
     else if (fresh.links.get(id)?.state === l.state) fresh.links.get(id)!.since = l.since;
   }
   return fresh;
+}
+
+/** bridge is how long what went is shown before the controller lists it, or not. */
+const bridge = 30_000;
+
+/** withLost is a graph that has a source with what the controller knows to be lost of it. */
+export function withLost(g: Graph, all: Lost[]): Graph {
+  if (!g.source) return g;
+  const old = (x: { state: string; since: number }) =>
+    x.state === 'gone' && Date.now() - x.since > bridge;
+  for (const [id, l] of g.links) if (old(l)) g.links.delete(id);
+  for (const [id, n] of g.nodes) if (old(n)) g.nodes.delete(id);
+  const lost = all.filter(t => t.topology === g.id);
+  for (const t of lost) if (t.ends.length === 1) addLostNode(g, t);
+  for (const t of lost) if (t.ends.length === 2) addLostLink(g, t);
+  for (const [id, l] of g.links) if (!g.nodes.has(l.a) || !g.nodes.has(l.b)) g.links.delete(id);
+  return g;
+}
+
+function addLostNode(g: Graph, t: Lost): void {
+  const id = t.ends[0]!.node,
+    have = g.nodes.get(id);
+  if (have && have.state !== 'gone') return; // it is back already
+  g.nodes.set(id, {
+    id,
+    name: printable(t.name),
+    kind: '',
+    model: '',
+    address: '',
+    mac: '',
+    ports: [],
+    ...have,
+    state: 'gone',
+    since: Date.parse(t.since),
+    seen: t.since,
+    lost: t.since,
+  });
+}
+
+function addLostLink(g: Graph, t: Lost): void {
+  const [a, b] = t.ends as [Lost['ends'][0], Lost['ends'][0]],
+    id = pairOf(a.node, b.node),
+    have = g.links.get(id);
+  if (!g.nodes.has(a.node) || !g.nodes.has(b.node)) return;
+  if (have && have.state !== 'gone') have.lost = t.since;
+  else
+    g.links.set(id, {
+      id,
+      a: a.node,
+      b: b.node,
+      aPort: portName(a.port),
+      bPort: portName(b.port),
+      source: '',
+      speed: 0,
+      count: 1,
+      ...have,
+      state: 'gone',
+      since: Date.parse(t.since),
+      lost: t.since,
+    });
 }
 
 export function speedText(kbps: number): string {

@@ -6,7 +6,7 @@ import { Mark, Tone } from '../core/ui';
 export const nodeTones: Record<Node['state'], Tone> = {
   answering: 'good',
   silent: 'warn',
-  gone: 'soft',
+  gone: 'bad',
   outside: 'info',
   unknown: 'soft',
 };

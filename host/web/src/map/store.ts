@@ -2,7 +2,8 @@
 import { signal } from '@preact/signals';
 import { Fault, call, faultFrom } from '../core/api';
 import { onEvents } from '../core/events';
-import { Graph, Net, Point, merge, ofBier, read } from './graph';
+import { isOpen, readTroubles } from '../core/troubles';
+import { Graph, Lost, Net, Point, merge, ofBier, read, withLost } from './graph';
 import { Places, beside, layout } from './layout';
 
 export const graphs = signal<Map<string, Graph> | null>(null);
@@ -50,6 +51,19 @@ async function bierTopologies(): Promise<Record<string, unknown>[]> {
   }
 }
 
+/** lostNow are the lost nodes and links that nobody knows of; none where the list cannot be had. */
+async function lostNow(): Promise<Lost[]> {
+  const now = await readTroubles().catch(() => null);
+  return (now?.list ?? [])
+    .filter(t => isOpen(t) && (t.kind === 'link-lost' || t.kind === 'node-lost'))
+    .map(t => ({
+      topology: t.topology ?? '',
+      ends: (t.end ?? []).map(e => ({ node: e.node ?? '', port: e.port ?? '' })),
+      since: t.since ?? '',
+      name: t.subject ?? '',
+    }));
+}
+
 /** readPlaces reads where the user has put the nodes of topologies that are new here. */
 async function readPlaces(ids: string[]) {
   await Promise.all(
@@ -78,13 +92,14 @@ async function load(background: boolean) {
     });
     const out = new Map<string, Graph>(),
       changed = new Set<string>(),
+      lost = await lostNow(),
       list = (answer['network-topology']?.topology ?? []) as Record<string, unknown>[];
     for (const t of await bierTopologies())
       if (!list.some(o => o['topology-id'] === t['topology-id'])) list.push(t);
     for (const t of list) {
       const fresh = read(t),
         old = graphs.value?.get(fresh.id),
-        g = merge(old, fresh);
+        g = withLost(merge(old, fresh), lost);
       if (old)
         for (const n of g.nodes.values())
           if (old.nodes.get(n.id)?.state !== n.state) changed.add(n.id);
@@ -106,7 +121,7 @@ async function load(background: boolean) {
 }
 
 onEvents(events => {
-  if (!events.length || events.some(e => /topolog|link|node|trap/.test(e.stream + e.name)))
+  if (!events.length || events.some(e => /topolog|link|node|trap|trouble/.test(e.stream + e.name)))
     void refresh(true);
 });
 

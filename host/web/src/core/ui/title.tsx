@@ -6,7 +6,8 @@ import { printable } from '../text';
 /** Title is the heading of a page, and the title of the window. */
 export function Title({ children, side }: { children: string; side?: ComponentChildren }) {
   useEffect(() => {
-    document.title = `${children} – ctl`;
+    const open = /^\(\d+\) /.exec(document.title)?.[0] ?? ''; // the number of troubles stays
+    document.title = `${open}${children} – ctl`;
   }, [children]);
   return (
     <div class="title">

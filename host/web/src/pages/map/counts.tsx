@@ -1,6 +1,8 @@
 // How many nodes are in which state.
 import { Graph } from '../../map/graph';
 import { nodeTones } from '../../map/state';
+import { stamp } from '../../core/data';
+import { to } from '../../core/route';
 import { Mark } from '../../core/ui';
 
 interface Props {
@@ -17,7 +19,8 @@ const states = ['answering', 'silent', 'gone', 'outside', 'unknown'] as const;
 
 /** Counts counts the nodes and links, by their state; one unfolds all nodes here. */
 export function Counts({ g, missing, folded, title, onUnfold }: Props) {
-  const count = (s: string) => [...g.nodes.values()].filter(n => n.state === s).length;
+  const count = (s: string) => [...g.nodes.values()].filter(n => n.state === s).length,
+    lost = [...g.links.values()].flatMap(l => (l.lost ? [l.lost] : [])).sort();
   return (
     <div class="bar counts">
       <span data-testid="counts">
@@ -30,6 +33,14 @@ export function Counts({ g, missing, folded, title, onUnfold }: Props) {
               {count(s)} {s}
             </Mark>
           ),
+      )}
+      {lost.length > 0 && (
+        <a href={to(['now'])}>
+          <Mark tone="bad">
+            {lost.length} lost {lost.length > 1 ? 'links' : 'link'}, the newest at{' '}
+            {stamp(lost.at(-1)).slice(11, 16)}
+          </Mark>
+        </a>
       )}
       {missing > 0 && (
         <Mark tone="bad">{missing} missing: not every leaf is linked to every spine</Mark>

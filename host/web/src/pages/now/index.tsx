@@ -1,0 +1,69 @@
+// The first page: what is wrong now, and what to do about it.
+import { useState } from 'preact/hooks';
+import { age, count, stamp, useData, useTick } from '../../core/data';
+import { printable } from '../../core/text';
+import { Trouble, Troubles, isOpen, readTroubles, troubles } from '../../core/troubles';
+import { Loaded, Outcome, Title, useAct } from '../../core/ui';
+import { MarkDialog } from './mark';
+import { Row } from './row';
+
+/** Heard says when each source was heard last. */
+function Heard({ now }: { now: Troubles }) {
+  useTick(5);
+  return (
+    <ul class="plainlist heard" aria-label="Sources">
+      {now.sources.map(s => (
+        <li key={s.name}>
+          {s.plugin ? `Topology ${printable(s.name ?? '')} by ${s.plugin}` : 'Controller'}:{' '}
+          {s.state === 'observing' ? '' : `${s.state}, `}heard{' '}
+          <time title={stamp(s.heard)}>{age(s.heard)}</time>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** List is the troubles: the open ones first. */
+function List({ now }: { now: Troubles }) {
+  const [marked, setMarked] = useState<Trouble | null>(null),
+    act = useAct(),
+    known = now.list.filter(t => !isOpen(t));
+  return (
+    <>
+      <Outcome act={act} />
+      {now.open === 0 && (
+        <p class="note good" role="status" data-state="calm">
+          Nothing is wrong{known.length ? ` that nobody knows of` : ''}.
+        </p>
+      )}
+      {now.list.length > 0 && (
+        <ul class="plainlist troubles" aria-label="Troubles">
+          {[...now.list.filter(isOpen), ...known].map(t => (
+            <Row key={t.id} t={t} act={act} onMark={() => setMarked(t)} />
+          ))}
+        </ul>
+      )}
+      <Heard now={now} />
+      {marked && <MarkDialog t={marked} act={act} onClose={() => setMarked(null)} />}
+    </>
+  );
+}
+
+/** NowPage lists what is wrong, and when each source was heard last. */
+export function NowPage() {
+  const data = useData(readTroubles, []),
+    newest = troubles.value ?? data.value;
+  const shown = newest ? { ...data, value: newest } : data;
+  return (
+    <>
+      <Title side={newest && <span class="soft">{summary(newest)}</span>}>Now</Title>
+      <Loaded data={shown}>{now => <List now={now} />}</Loaded>
+    </>
+  );
+}
+
+/** summary counts the troubles. */
+function summary(now: Troubles): string {
+  const known = now.list.length - now.open;
+  return count(now.open, 'open trouble') + (known ? `, ${known} known` : '');
+}
