@@ -30,7 +30,7 @@ func installer(t *testing.T) (top string, run func(args ...string) (string, erro
 		}
 	}
 	build := "build:\n\t@touch built; mkdir -p bin/plugins bin/sdk; sha256sum bin/ctl-plugins | sed s,bin/ctl-plugins,repoinfo, >bin/plugins/SHA256SUMS\n" +
-		"docs:\n\t@mkdir -p bin/docs; touch bin/docs/index.html; bin/ctl man bin/man; touch bin/man/ctld.1 bin/man/ctl-lab-routers.1 bin/man/idmtool.1\n"
+		"docs:\n\t@mkdir -p bin/docs; touch bin/docs/index.html; bin/ctl man bin/man; touch bin/man/ctld.8 bin/man/ctl-lab-routers.1 bin/man/idmtool.1\n"
 	if err := os.WriteFile(filepath.Join(tree, "Makefile"), []byte(build), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +69,7 @@ func TestInstallAndUninstall(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(prefix, "lib", "ctl", "plugins", "repoinfo")); err != nil {
 		t.Error(err)
 	}
-	for _, file := range []string{"lib/ctl/docs/index.html", "share/man/man1/ctl.1", "share/man/man1/ctl-apply.1", "share/man/man1/ctld.1", "share/man/man1/ctl-lab-routers.1", "bin/ctl-lab",
+	for _, file := range []string{"lib/ctl/docs/index.html", "share/man/man1/ctl.1", "share/man/man1/ctl-apply.1", "share/man/man8/ctld.8", "share/man/man1/ctl-lab-routers.1", "bin/ctl-lab",
 		"share/bash-completion/completions/ctl",
 		"share/zsh/site-functions/_ctl", "share/fish/vendor_completions.d/ctl.fish"} {
 		if _, err := os.Stat(filepath.Join(prefix, file)); err != nil {

@@ -9,7 +9,7 @@ func (o *options) nowCommand() *cobra.Command {
 		Short: "show what is wrong now",
 		Args:  cobra.NoArgs,
 		Long: "Asks the controller that runs in the home (system:now): plugins that do not serve, silent switches, lost links, mismatches,\n" +
-			"alarms, certificates that end. The exit code is 1 while a trouble is neither acknowledged nor silenced.",
+			"alarms, certificates that end. The exit code is 1 while a trouble, not a warning alone, is neither acknowledged nor silenced.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := checkFormat(o.format); err != nil {
 				return err

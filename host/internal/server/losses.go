@@ -111,7 +111,7 @@ func (l *losses) troubles(
 func (l *losses) noteLost(was, now topology.Topology) {
 	at := l.now().UTC().Truncate(time.Second)
 	for id, n := range was.Nodes {
-		if _, there := now.Nodes[id]; there || isOutside(n) {
+		if _, there := now.Nodes[id]; there || isOutside(n) || isListed(n) {
 			continue
 		}
 		t := troubles.Trouble{
@@ -165,6 +165,9 @@ func isBack(t *troubles.Trouble, now topology.Topology) bool {
 	}
 	if len(t.Ends) != 2 {
 		return true // a record of another release
+	}
+	if !hasNode(now, t.Ends[0].Node) || !hasNode(now, t.Ends[1].Node) {
+		return true // of a node that is gone: the node says it, if anybody needs to know
 	}
 	_, there := pairsOf(now)[pairOf(t.Ends[0].Node, t.Ends[0].Port, t.Ends[1].Node, t.Ends[1].Port)]
 	return there
@@ -223,6 +226,12 @@ func silentNodes(t topology.Topology) (out []troubles.Trouble) {
 		})
 	}
 	return out
+}
+
+// isListed reports whether a node is of a list that its source keeps: it stays there while it does not answer, so it is
+// gone only because somebody took it out of the list.
+func isListed(n topology.Node) bool {
+	return n.Attributes["answering"] != ""
 }
 
 // isOutside reports whether a node is a neighbour that is not managed: it never answers.

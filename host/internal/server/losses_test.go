@@ -55,6 +55,8 @@ func TestLosses(t *testing.T) {
 	both := append(append([]topology.Link{}, ab...), bc...)
 	silent := network(both...)
 	silent.Nodes["c"].Attributes["answering"] = "false"
+	connected := network(both...) // of a source that has no list: its nodes connect
+	delete(connected.Nodes["c"].Attributes, "answering")
 	outside := network(both...)
 	outside.Nodes["c"].Attributes["answering"], outside.Nodes["c"].Attributes["type"] = "false", "other"
 	inferred := cable("a", "c")
@@ -67,7 +69,8 @@ func TestLosses(t *testing.T) {
 		{"nothing", network(both...), network(both...), ""},
 		{"a cut link is one trouble", network(both...), network(bc...), "link-lost sw-a port 1 – sw-b port 1"},
 		{"one direction is no cut", network(both...), network(ab[0], bc[1]), ""},
-		{"a lost node says it for its links", network(both...), without(network(ab...), "c"), "node-lost sw-c"},
+		{"a lost node says it for its links", connected, without(network(ab...), "c"), "node-lost sw-c"},
+		{"a node that was taken out of its list", network(both...), without(network(ab...), "c"), ""},
 		{"an inferred link comes and goes", network(inferred[0]), network(), ""},
 		{"a silent node", network(both...), silent, "node-silent sw-c"},
 		{"a neighbour that is not managed never answers", network(both...), outside, ""},

@@ -19,6 +19,9 @@ type Trouble struct {
 	Own                                        bool // of the controller, not of the network
 }
 
+// severityWarning is that of what is not wrong yet.
+const severityWarning = "warning"
+
 // Now is the list of what is wrong. The caller is in the context.
 type Now struct {
 	Troubles    func(context.Context) ([]Trouble, error)
@@ -41,7 +44,7 @@ func NowCommands(n Now) []commands.Command {
 			Summary: "show what is wrong now: plugins, silent switches, lost links, certificates and so on",
 			Safe:    true,
 			Run:     n.showTroubles,
-			Help: "The newest first, with the cause and what to do. The exit code is 1 while a trouble is neither acknowledged nor silenced.\n" +
+			Help: "The newest first, with the cause and what to do. The exit code is 1 while a trouble, not a warning alone, is neither acknowledged nor silenced.\n" +
 				"ctl now is the same.",
 			Options: []commands.Option{
 				boolOption("own", "o", "only those of the controller and its plugins, not of the network"),
@@ -95,7 +98,7 @@ func (n Now) showTroubles(ctx context.Context, in *commands.Invocation) error {
 			continue
 		}
 		out.Add(formatTime(t.Since), t.Severity, t.Kind, t.Subject, t.Cause, t.Remedy, t.State, t.ID)
-		open = open || t.Open
+		open = open || t.Open && t.Severity != severityWarning
 	}
 	if open {
 		return emitFindings(in, out)
