@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -58,13 +59,18 @@ func TestInstallAndUninstall(t *testing.T) {
 	top, run := installer(t)
 	prefix := filepath.Join(top, "my ctl")
 	for _, what := range []string{"install", "upgrade"} {
-		if out, err := run("--prefix", "my ctl"); err != nil || !strings.Contains(out, `my\ ctl/bin/ctld --home `) {
+		if out, err := run("--prefix", "my ctl"); err != nil || !strings.Contains(out, `start it with: `) || !strings.Contains(out, "my\\ ctl/bin/ctld\n") {
 			t.Fatalf("%s: %v\n%s", what, err, out)
 		}
 	}
 	c := exec.CommandContext(within(t), filepath.Join(prefix, "bin", "ctl"), "version")
 	if out, err := c.CombinedOutput(); err != nil || !strings.HasPrefix(string(out), "ctl ") {
 		t.Errorf("ctl version: %v %s", err, out)
+	}
+	c = exec.CommandContext(within(t), filepath.Join(prefix, "bin", "ctl"), "doctor")
+	c.Env = append(slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "CTL_HOME=") }), "LC_ALL=C")
+	if out, _ := c.CombinedOutput(); !strings.HasPrefix(string(out), "home "+filepath.Join(prefix, "var", "ctl")) {
+		t.Errorf("the installed ctl looks elsewhere: %s", out)
 	}
 	if _, err := os.Stat(filepath.Join(prefix, "lib", "ctl", "plugins", "repoinfo")); err != nil {
 		t.Error(err)
