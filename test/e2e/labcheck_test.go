@@ -14,15 +14,7 @@ import (
 // The network is written down, and compared: as it is, with a cut cable, with cables swapped in the file, and with a
 // VLAN that a trunk does not carry.
 func TestLabIsCompared(t *testing.T) {
-	c := harness.Start(t, bin, nil)
-	dir := filepath.Dir(harness.NewHome(t))
-	control := filepath.Join(dir, "lab.sock")
-	list := filepath.Join(dir, "switches.csv")
-	harness.Lab(t, bin, "ring:4", list, "--control", control)
-	c.Ctl("feature:install ctl-switch-all ctl-labs")
-	c.Ctl("switch:ReadDB " + list)
-	c.Ctl("switch:TopoDiscover")
-
+	c, dir, control := discoverLab(t, "ring:4")
 	file := filepath.Join(dir, "bench.yaml")
 	writeBench := func(text string) {
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
@@ -73,14 +65,7 @@ func TestLabIsCompared(t *testing.T) {
 
 // A job waits for its bench: the command ends when the cable is there.
 func TestLabIsWaitedFor(t *testing.T) {
-	c := harness.Start(t, bin, nil)
-	dir := filepath.Dir(harness.NewHome(t))
-	control := filepath.Join(dir, "lab.sock")
-	list := filepath.Join(dir, "switches.csv")
-	harness.Lab(t, bin, "chain:2", list, "--control", control)
-	c.Ctl("feature:install ctl-switch-all ctl-labs")
-	c.Ctl("switch:ReadDB " + list)
-	c.Ctl("switch:TopoDiscover")
+	c, dir, control := discoverLab(t, "chain:2")
 	file := filepath.Join(dir, "bench.yaml")
 	if err := os.WriteFile(file, []byte(c.Ctl("lab:export")), 0o600); err != nil {
 		t.Fatal(err)
@@ -103,6 +88,21 @@ func TestLabIsWaitedFor(t *testing.T) {
 	if out := <-done; !strings.Contains(out, "1 of 1 links are right") {
 		t.Error(out)
 	}
+}
+
+// discoverLab is a controller that has discovered simulated switches, a directory for files, and the socket that the
+// switches are changed by.
+func discoverLab(t *testing.T, topology string) (c *harness.Controller, dir, control string) {
+	t.Helper()
+	c = harness.Start(t, bin, nil)
+	dir = filepath.Dir(harness.NewHome(t))
+	control = filepath.Join(dir, "lab.sock")
+	list := filepath.Join(dir, "switches.csv")
+	harness.Lab(t, bin, topology, list, "--control", control)
+	c.Ctl("feature:install ctl-switch-all ctl-labs")
+	c.Ctl("switch:ReadDB " + list)
+	c.Ctl("switch:TopoDiscover")
+	return c, dir, control
 }
 
 // changeLink cuts or mends a simulated cable.
