@@ -116,8 +116,8 @@ start_daemons() {
 	in_switch "$name" ovsdb-server "$dir/conf.db" --remote="punix:$dir/db.sock" \
 		--remote="ptcp:6640:$(addr "$i")" --unixctl="$dir/ovsdb.ctl" \
 		--log-file="$dir/ovsdb.log" -vconsole:off </dev/null >/dev/null 2>&1 &
-	wait_for 900 test -S "$dir/db.sock" || die "$name: ovsdb-server did not start"
-	ovs-vsctl --db="unix:$dir/db.sock" --no-wait init
+	# The socket is there a moment before the server listens: only an answer says that it does.
+	wait_for 900 ovs-vsctl --db="unix:$dir/db.sock" --timeout=10 --no-wait init || die "$name: ovsdb-server did not start"
 	in_switch "$name" ovs-vswitchd "unix:$dir/db.sock" --unixctl="$dir/vswitchd.ctl" --disable-system \
 		--log-file="$dir/vswitchd.log" -vconsole:off </dev/null >/dev/null 2>&1 &
 	ovs-vsctl --db="unix:$dir/db.sock" --timeout=120 -- add-br br0 -- set bridge br0 datapath_type=netdev "${ports[@]}"
