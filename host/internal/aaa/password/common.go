@@ -9,7 +9,7 @@ import (
 
 // commonText are 10,000 passwords that people choose most often, in lower case and by frequency: the 2,000 first of all, then
 // those of 8 characters and more. They are from zxcvbn's list (data/passwords.txt of github.com/trustelem/zxcvbn v1.0.1, MIT
-// licence; the frequencies are those of published collections).
+// licence, LICENSE.zxcvbn; the frequencies are those of published collections).
 //
 //go:embed common.txt.gz
 var commonText []byte
