@@ -18,12 +18,12 @@ import (
 	"ctl.internal/test/harness"
 )
 
-// duration is how long each history is recorded: CTL_TRUTH_SECONDS, else 30 s.
+// duration is how long each history is recorded: CTL_TRUTH_SECONDS, else 15 s.
 func duration() time.Duration {
 	if n, err := strconv.Atoi(os.Getenv("CTL_TRUTH_SECONDS")); err == nil {
 		return time.Duration(n) * time.Second
 	}
-	return 30 * time.Second
+	return 15 * time.Second
 }
 
 // trouble does something to the cluster and repairs it.
