@@ -165,7 +165,7 @@ func (r *xmlReader) beginElement(t *xmlToken) bool {
 	return true
 }
 
-// namespace is that of a prefix; one that is not declared stands for itself, which is no module's namespace.
+// namespace is that of a prefix; one that is not declared means itself, which is no module's namespace.
 func (r *xmlReader) namespace(prefix string) string {
 	for i := len(r.scope) - 1; i >= 0; i-- {
 		if r.scope[i].prefix == prefix {

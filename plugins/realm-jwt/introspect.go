@@ -34,7 +34,7 @@ func readIntrospection(r *realm.Reader) *introspection {
 	return s
 }
 
-// isActive reports whether the provider still stands by a token. An answer that is no clear yes or no is an error.
+// isActive reports whether a token is still valid for the provider. An answer that is no clear yes or no is an error.
 func (s *introspection) isActive(ctx context.Context, token string) (bool, error) {
 	form := url.Values{
 		"token":           {token},

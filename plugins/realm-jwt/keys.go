@@ -10,7 +10,7 @@ import (
 	"github.com/go-jose/go-jose/v4"
 )
 
-var errNoKeys = errors.New("the provider has not told its keys in time")
+var errNoKeys = errors.New("the provider did not return its keys in time")
 
 // errNoSuchKey says that the provider has no key by which a token could be verified.
 var errNoSuchKey = errors.New("no key of the provider has the kid of the token")

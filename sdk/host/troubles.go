@@ -14,7 +14,7 @@ type Trouble struct {
 	Kind     string // lower-case letters, digits and hyphens, at most 64 bytes: "vlan-mismatch"
 	Resource string // path of data, "/module:list=key", or words such as "router r1"
 	// Concerns are further paths of data that the trouble names. Who may not read the data at one of the paths is not
-	// told of the trouble.
+	// see the trouble.
 	Concerns []string
 	Subject  string    // the resource as people call it; empty = Resource
 	Warning  bool      // nothing fails yet

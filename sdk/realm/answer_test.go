@@ -16,7 +16,7 @@ import (
 	"ctl.internal/sdk/realm"
 )
 
-// hostile is a plugin that answers what it is told to, and notes what it is asked.
+// hostile is a plugin that answers as it is set up, and notes what it is asked.
 type hostile struct {
 	pluginv1.UnimplementedRealmServer
 	takes  []pluginv1.CredentialKind

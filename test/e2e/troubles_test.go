@@ -21,7 +21,7 @@ type trouble struct {
 	} `json:"acknowledged"`
 }
 
-// listTroubles is what a user is told, by kind.
+// listTroubles is what a user sees, by kind.
 func listTroubles(t *testing.T, c *harness.Controller, auth string) (open int, all map[string]trouble) {
 	t.Helper()
 	a := c.Do("POST", "/rests/operations/ctl-system:get-troubles", auth, `{"ctl-system:input":{}}`)
@@ -45,7 +45,7 @@ func listTroubles(t *testing.T, c *harness.Controller, auth string) (open int, a
 }
 
 // A cut link and a stopped plugin are listed with cause and remedy, over a restart, too; who acknowledges one is named; they
-// end when the fault does; and who may not read a topology is told nothing of it.
+// end when the fault does; and a user without the role gets 403.
 func TestTroubles(t *testing.T) {
 	net, err := lab.Start(lab.Options{Topology: "ring:3"})
 	if err != nil {
@@ -76,7 +76,7 @@ func TestTroubles(t *testing.T) {
 		t.Errorf("the lost link: %+v", lost)
 	}
 	if open, all := listTroubles(t, c, "user:user"); open != 1 || len(all) != 1 {
-		t.Errorf("another user is told: %d %v", open, all)
+		t.Errorf("another user sees: %d %v", open, all)
 	}
 	mark := `{"ctl-system:input":{"id":"` + lost.ID + `","note":"cable ordered"}}`
 	if a := c.Do("POST", "/rests/operations/ctl-system:acknowledge-trouble", "user:user", mark); a.Status != 403 {

@@ -30,7 +30,7 @@ type late struct {
 	takes  []realm.Kind // of the instance that was asked last; nil = not known yet
 }
 
-// Takes implements realm.Taker. A realm that was never asked may take everything: asking tells.
+// Takes implements realm.Taker. A realm that was never asked may take everything: its answer says what it takes.
 func (l *late) Takes() []realm.Kind {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -13,7 +13,7 @@ import (
 // maxCondition bounds a condition, in bytes; so many parentheses cannot nest deeper than a stack has.
 const maxCondition = 4096
 
-// anyColumn stands for every column in a condition.
+// anyColumn means every column in a condition.
 const anyColumn = "*"
 
 // condition reports whether it holds for a row.
@@ -107,7 +107,7 @@ func (p *conditionParser) unexpected(want string) error {
 	if p.at == len(p.words) {
 		return fault.At(fault.Malformed, "--where", "the condition ends where %s is expected, as in 'vlan >= 10 and state = up'", want)
 	}
-	return fault.At(fault.Malformed, "--where", "%.40q stands where %s is expected, as in 'vlan >= 10 and state = up'",
+	return fault.At(fault.Malformed, "--where", "%.40q is where %s is expected, as in 'vlan >= 10 and state = up'",
 		p.words[p.at].text, want)
 }
 

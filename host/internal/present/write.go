@@ -112,7 +112,7 @@ func (t Table) writeCSV(w io.Writer) error {
 	for i, col := range t.Columns {
 		head[i] = col.Key
 	}
-	_ = c.Write(head) // Error tells of all writes
+	_ = c.Write(head) // Error reports all writes
 	for _, row := range t.Rows {
 		cells := make([]string, len(row))
 		for i, v := range row {

@@ -33,7 +33,7 @@ func servesAlone(first string) bool {
 	return first == "restconf" || first == "subscriptions" || first == ".well-known"
 }
 
-// discoveredRoot is the root of RFC 8040 that a client of this listener is told.
+// discoveredRoot is the root of RFC 8040 that is returned to a client of this listener.
 func (x *exchange) discoveredRoot() string {
 	if alone, _ := x.r.Context().Value(onlyKey{}).(bool); alone {
 		return legacy.root

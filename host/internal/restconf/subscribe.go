@@ -161,7 +161,7 @@ func (x *exchange) modify(in *subscriptionInput) error {
 	return nil
 }
 
-// streamsOf are the installed streams that a name stands for.
+// streamsOf are the installed streams that a name means.
 func (x *exchange) streamsOf(name string) (out []string) {
 	for _, s := range x.installed().Streams {
 		if s.Name == name {

@@ -17,8 +17,8 @@ const recheck = time.Second
 type subscriber struct {
 	*reader
 	s      *subscription
-	number int  // of the terms that it was told
-	replay bool // and has not been told that it is over
+	number int  // of the terms that were sent to it
+	replay bool // and the end of the replay was not sent
 	quiet  int  // looks without an event
 }
 
@@ -102,7 +102,7 @@ func (r *subscriber) run() {
 	}
 }
 
-// checkState tells the client of changes; false at the end.
+// checkState reports changes to the client; false at the end.
 func (r *subscriber) checkState(t *terms, ended string) bool {
 	switch {
 	case ended != "":

@@ -124,7 +124,7 @@ func (l *subscriptions) ofOwner(owner string, now time.Time) (out []*subscriptio
 	return out
 }
 
-// end ends a subscription; who reads it is told the reason. It reports whether it was there.
+// end ends a subscription; its reader gets the reason. It reports whether it was there.
 func (l *subscriptions) end(id uint32, reason string) bool {
 	l.mu.Lock()
 	s := l.all[id]

@@ -79,7 +79,7 @@ func (c *sse) says(want string) {
 	}
 }
 
-// A subscription has the events since it was established, by its filters, and tells what happens to it.
+// A subscription has the events since it was established, by its filters, and reports what happens to it.
 func TestSubscriptionFromItsBeginningToItsEnd(t *testing.T) {
 	s := newSubscribing(t)
 	s.o.Opens = func(_ context.Context, _, _, _, _ string) bool { return false }

@@ -85,7 +85,7 @@ type Server struct {
 	seen            seen
 	featuresChanged chan struct{}
 
-	troubles        *troubles.Book
+	troubles        *troubles.Registry
 	topologiesSeen  atomic.Pointer[map[string]topomirror.Seen] // by id, on the node that writes them; nil: it is another
 	disks           *diskWatch
 	gaveUp          atomic.Bool // the controller ends because its disk failed

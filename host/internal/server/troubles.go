@@ -34,7 +34,7 @@ const (
 )
 
 // newTroubles makes the list of troubles.
-func (s *Server) newTroubles() *troubles.Book {
+func (s *Server) newTroubles() *troubles.Registry {
 	return troubles.New(troubles.Options{
 		Store:  s.store,
 		Node:   s.identity.ID,

@@ -14,7 +14,7 @@ import (
 type Trouble struct {
 	Kind     string `json:"kind"`     // such as plugin, store or link-lost
 	Resource string `json:"resource"` // path of data, which begins with "/", or words such as "plugin NAME"
-	// Concerns are further paths of data that the trouble names: who may not read one is not told.
+	// Concerns are further paths of data that the trouble names: the trouble is not shown to who may not read one.
 	Concerns []string  `json:"concerns,omitempty"`
 	Subject  string    `json:"subject,omitempty"` // the resource as people name it
 	Warning  bool      `json:"warning,omitempty"` // nothing fails yet
@@ -56,7 +56,7 @@ func (e *Entry) Counts() bool {
 	return e.Acknowledged == nil && e.Silenced == nil
 }
 
-// AllNodes stands for the node where what is reported is the same on each.
+// AllNodes is used for the node where what is reported is the same on each.
 const AllNodes = "all"
 
 // The bounds of a list.

@@ -183,7 +183,7 @@ func Describe(f *Found, name string) *intent.Lab {
 	for _, key := range slices.Sorted(maps.Keys(f.Nodes)) {
 		n := f.Nodes[key]
 		label := strings.ReplaceAll(n.label(), ":", "-")
-		if taken[label] { // two devices of one name are told apart by their ids
+		if taken[label] { // two devices of one name are distinguished by their ids
 			label = strings.ReplaceAll(n.ID, ":", "-")
 		}
 		taken[label] = true

@@ -80,7 +80,7 @@ func FuzzRead(f *testing.F) {
 	f.Add("side_a_device,side_a_name,side_b_device,side_b_name\na,1,b,1\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		if len(text) > 1<<14 {
-			t.Skip("longer texts say nothing more")
+			return // longer texts show nothing more
 		}
 		lab, _, err := Read([]byte(text), "")
 		if err != nil {

@@ -310,7 +310,7 @@ func (s *Service) runStep(
 	ctx, cancel := context.WithTimeout(ctx, planStepTime)
 	defer cancel()
 	step := planStep{Node: node, Run: p.Run}
-	err := s.writer.Settle(ctx, node)
+	err := s.writer.AwaitRepair(ctx, node)
 	var left []string
 	switch {
 	case err != nil:
@@ -420,7 +420,7 @@ func isChangedSince(err error) bool {
 	})
 }
 
-// awaitPlan waits until nothing is done for a plan any more; progress, if any, is told how far it is.
+// awaitPlan waits until nothing is done for a plan any more; progress, if any, gets how far it is.
 func (s *Service) awaitPlan(ctx context.Context, id string, progress func(done, total int)) (p planRecord, err error) {
 	err = s.store.WaitUntil(ctx, func(n *state.Snapshot) bool {
 		var ok bool

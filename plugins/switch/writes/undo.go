@@ -155,12 +155,12 @@ func (r *Record) author() string {
 	return fmt.Sprintf("by %s at %s, operation %s", by, r.Begun.Format(time.RFC3339), r.ID)
 }
 
-// settleTime is how long Settle waits.
-const settleTime = time.Minute
+// repairWait is how long AwaitRepair waits.
+const repairWait = time.Minute
 
-// Settle waits until what earlier processes left at a switch is repaired, or shown as left.
-func (w *Writer) Settle(ctx context.Context, node uint64) error {
-	wait, cancel := context.WithTimeout(ctx, settleTime)
+// AwaitRepair waits until what earlier processes left at a switch is repaired, or shown as left.
+func (w *Writer) AwaitRepair(ctx context.Context, node uint64) error {
+	wait, cancel := context.WithTimeout(ctx, repairWait)
 	defer cancel()
 	err := w.store.WaitUntil(wait, func(n *state.Snapshot) bool {
 		term := w.term.Load()

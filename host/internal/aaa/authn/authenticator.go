@@ -160,7 +160,7 @@ func (a *Authenticator) loginFromCache(ctx context.Context, d digest, from netip
 	return l
 }
 
-// loginBearer tells the controller's own tokens from those of others by their form, so that neither is shown
+// loginBearer distinguishes the controller's own tokens from those of others by their form, so that neither is shown
 // to who has not issued it.
 func (a *Authenticator) loginBearer(
 	ctx context.Context,

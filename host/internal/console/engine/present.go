@@ -34,7 +34,7 @@ func presented(
 }
 
 // withColumnCompletion lets the options of tables complete the columns that the command shows. It changes nothing, so it is
-// run for that, as it stands on the line.
+// run for that, as it is on the line.
 func (s *Session) withColumnCompletion(x *index, options []commands.Option, stage syntax.Stage) {
 	for i, o := range options {
 		if !slices.ContainsFunc(tableOptions, func(t commands.Option) bool { return t.Help == o.Help }) {
@@ -46,7 +46,7 @@ func (s *Session) withColumnCompletion(x *index, options []commands.Option, stag
 	}
 }
 
-// columnsOf are the keys of the columns of what a stage shows; none if it cannot be run as it stands.
+// columnsOf are the keys of the columns of what a stage shows; none if it cannot be run as it is.
 func (s *Session) columnsOf(ctx context.Context, x *index, stage syntax.Stage) (out []string) {
 	words := stage.Texts()
 	cmd, err := x.findCommand(s.Scope(), words[0])

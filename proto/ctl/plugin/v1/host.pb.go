@@ -1750,7 +1750,7 @@ type Trouble struct {
 	// Lower-case letters, digits and hyphens, at most 64 bytes: "vlan-mismatch".
 	Kind string `protobuf:"bytes,1,opt,name=kind,proto3" json:"kind,omitempty"`
 	// Path of data as RFC 8040 writes it, "/module:list=key"; or words such as "router r1". Who may not read the data at
-	// the path is not told of the trouble.
+	// the path does not see the trouble.
 	Resource string `protobuf:"bytes,2,opt,name=resource,proto3" json:"resource,omitempty"`
 	// Further paths of data that the trouble names.
 	Concerns []string `protobuf:"bytes,3,rep,name=concerns,proto3" json:"concerns,omitempty"`

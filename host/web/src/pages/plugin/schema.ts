@@ -91,7 +91,7 @@ export function rowsOf(document: unknown, table: TableOf): Row[] {
   return at.filter(a => a.lists.length).map(a => a.lists);
 }
 
-/** A row with its place, by which a table tells it from others. */
+/** A row with its place, by which a table distinguishes it from others. */
 export interface Numbered {
   row: Row;
   at: number;

@@ -18,7 +18,7 @@ type clock struct{ t time.Time }
 
 func (c *clock) now() time.Time { return c.t }
 
-func bookOn(store datastore.Store, node string, c *clock, living ...string) *Book {
+func openRegistry(store datastore.Store, node string, c *clock, living ...string) *Registry {
 	return New(Options{
 		Store: store,
 		Node:  node,
@@ -35,7 +35,7 @@ func bookOn(store datastore.Store, node string, c *clock, living ...string) *Boo
 }
 
 // listed writes the list in short: kind resource state, one a line.
-func listed(t *testing.T, b *Book) string {
+func listed(t *testing.T, b *Registry) string {
 	t.Helper()
 	all, err := b.List()
 	if err != nil {
@@ -55,7 +55,7 @@ func listed(t *testing.T, b *Book) string {
 	return strings.Join(out, "\n")
 }
 
-func report(t *testing.T, b *Book, reporter string, resources ...string) {
+func report(t *testing.T, b *Registry, reporter string, resources ...string) {
 	t.Helper()
 	var all []Trouble
 	for _, r := range resources {
@@ -66,7 +66,7 @@ func report(t *testing.T, b *Book, reporter string, resources ...string) {
 	}
 }
 
-func idOfOnly(t *testing.T, b *Book) string {
+func idOfOnly(t *testing.T, b *Registry) string {
 	t.Helper()
 	all, err := b.List()
 	if err != nil || len(all) != 1 {
@@ -78,7 +78,7 @@ func idOfOnly(t *testing.T, b *Book) string {
 // A trouble keeps its time while it lasts, over restarts, too, and gets a new one when it comes again.
 func TestTroublesKeepTheirTime(t *testing.T) {
 	store, c := storetest.New(storetest.Options{}), &clock{time.Date(2026, 11, 28, 10, 0, 0, 0, time.UTC)}
-	b := bookOn(store, "a", c, "a")
+	b := openRegistry(store, "a", c, "a")
 	report(t, b, "controller", "plugin x")
 	c.t = c.t.Add(time.Hour)
 	report(t, b, "controller", "plugin x", "plugin y")
@@ -86,7 +86,7 @@ func TestTroublesKeepTheirTime(t *testing.T) {
 	if got := listed(t, b); got != want {
 		t.Errorf("%s\nwant\n%s", got, want)
 	}
-	again := bookOn(store, "a", c, "a")
+	again := openRegistry(store, "a", c, "a")
 	c.t = c.t.Add(time.Hour)
 	report(t, again, "controller", "plugin x")
 	if got := listed(t, again); got != "10:00 plugin plugin x open" {
@@ -102,7 +102,7 @@ func TestTroublesKeepTheirTime(t *testing.T) {
 // An acknowledgement ends with its trouble, a silence with its time; both are known on all nodes.
 func TestMarks(t *testing.T) {
 	store, c := storetest.New(storetest.Options{}), &clock{time.Date(2026, 11, 28, 10, 0, 0, 0, time.UTC)}
-	a, b := bookOn(store, "a", c, "a", "b"), bookOn(store, "b", c, "a", "b")
+	a, b := openRegistry(store, "a", c, "a", "b"), openRegistry(store, "b", c, "a", "b")
 	report(t, a, "controller", "plugin x")
 	id := idOfOnly(t, b)
 	mark := &Mark{By: "admin@sdn", At: c.t, Note: "known"}
@@ -137,7 +137,7 @@ func TestMarks(t *testing.T) {
 // What a node reported is not shown after its end; what holds for all nodes is.
 func TestOfNodesThatAreGone(t *testing.T) {
 	store, c := storetest.New(storetest.Options{}), &clock{time.Date(2026, 11, 28, 10, 0, 0, 0, time.UTC)}
-	a, b := bookOn(store, "a", c, "a"), bookOn(store, "b", c, "a")
+	a, b := openRegistry(store, "a", c, "a"), openRegistry(store, "b", c, "a")
 	report(t, b, "controller", "plugin x")
 	if err := b.Share(t.Context(), "topologies", []Trouble{{Kind: "link-lost", Resource: "/t"}}); err != nil {
 		t.Fatal(err)
@@ -160,7 +160,7 @@ func (readOnly) Commit(context.Context, datastore.Txn) (datastore.Revision, erro
 // The list says what is wrong with the store while the store takes nothing.
 func TestListWithoutTheStore(t *testing.T) {
 	c := &clock{time.Date(2026, 11, 28, 10, 0, 0, 0, time.UTC)}
-	b := bookOn(readOnly{storetest.New(storetest.Options{})}, "a", c, "a")
+	b := openRegistry(readOnly{storetest.New(storetest.Options{})}, "a", c, "a")
 	all := []Trouble{{Kind: "disk", Resource: "disk", Cause: "full"}}
 	if err := b.Report(t.Context(), "controller", all); err == nil {
 		t.Error("it is not said that the list was not stored")
@@ -175,7 +175,7 @@ func TestListWithoutTheStore(t *testing.T) {
 // A list is bounded, in its number and its texts.
 func TestBounds(t *testing.T) {
 	c := &clock{time.Date(2026, 11, 28, 10, 0, 0, 0, time.UTC)}
-	b := bookOn(storetest.New(storetest.Options{}), "a", c, "a")
+	b := openRegistry(storetest.New(storetest.Options{}), "a", c, "a")
 	if err := b.Report(t.Context(), "x", make([]Trouble, maxTroubles+1)); fault.KindOf(err) != fault.TooBig {
 		t.Errorf("too many: %v", err)
 	}
@@ -192,7 +192,7 @@ func TestBounds(t *testing.T) {
 // A change on another node is made known.
 func TestChanged(t *testing.T) {
 	store, c := storetest.New(storetest.Options{}), &clock{time.Date(2026, 11, 28, 10, 0, 0, 0, time.UTC)}
-	a, b := bookOn(store, "a", c, "a", "b"), bookOn(store, "b", c, "a", "b")
+	a, b := openRegistry(store, "a", c, "a", "b"), openRegistry(store, "b", c, "a", "b")
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	first := a.Changed()

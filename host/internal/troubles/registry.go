@@ -31,7 +31,7 @@ type marks struct {
 	Until        time.Time `json:"until,omitzero"`
 }
 
-// Options of a Book.
+// Options of a Registry.
 type Options struct {
 	Store datastore.Store
 	Node  string
@@ -40,8 +40,8 @@ type Options struct {
 	Now    func() time.Time
 }
 
-// Book is the list. It is safe for concurrent use.
-type Book struct {
+// Registry is the list. It is safe for concurrent use.
+type Registry struct {
 	o       Options
 	changed together.Signal
 
@@ -52,22 +52,22 @@ type Book struct {
 }
 
 // New returns the list that a store has.
-func New(o Options) *Book {
-	return &Book{o: o, mine: map[string][]Entry{}}
+func New(o Options) *Registry {
+	return &Registry{o: o, mine: map[string][]Entry{}}
 }
 
 // Run makes changes of other nodes known, until ctx ends.
-func (b *Book) Run(ctx context.Context) error {
-	return datastore.Changed(ctx, b.o.Store, []datastore.Prefix{{Namespace: Namespace}},
+func (r *Registry) Run(ctx context.Context) error {
+	return datastore.Changed(ctx, r.o.Store, []datastore.Prefix{{Namespace: Namespace}},
 		func(context.Context, *datastore.Batch) error {
-			b.changed.Fire()
+			r.changed.Fire()
 			return nil
 		})
 }
 
 // Changed returns a channel that is closed at the next change of the list. Take it before the list.
-func (b *Book) Changed() <-chan struct{} {
-	return b.changed.Wait()
+func (r *Registry) Changed() <-chan struct{} {
+	return r.changed.Wait()
 }
 
 // prefixOf is where the troubles of a reporter are.
@@ -77,52 +77,52 @@ func prefixOf(node, reporter string) string {
 
 // Report replaces the list of a reporter of this node. A trouble that was there stays since then, and as people
 // marked it. The list is shown even where the error says that it was not stored.
-func (b *Book) Report(ctx context.Context, reporter string, all []Trouble) error {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	entries, err := b.entriesOf(b.o.Node, reporter, all, b.mine[reporter])
+func (r *Registry) Report(ctx context.Context, reporter string, all []Trouble) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	entries, err := r.entriesOf(r.o.Node, reporter, all, r.mine[reporter])
 	if err != nil {
 		return err
 	}
-	if !slices.EqualFunc(b.mine[reporter], entries, sameEntry) {
-		defer b.changed.Fire()
+	if !slices.EqualFunc(r.mine[reporter], entries, sameEntry) {
+		defer r.changed.Fire()
 	}
-	b.mine[reporter] = entries
-	return b.store(ctx, b.o.Node, reporter, entries)
+	r.mine[reporter] = entries
+	return r.store(ctx, r.o.Node, reporter, entries)
 }
 
 // End ends the lists of the reporters of this node that are over.
-func (b *Book) End(ctx context.Context, over func(reporter string) bool) error {
-	b.mu.Lock()
+func (r *Registry) End(ctx context.Context, over func(reporter string) bool) error {
+	r.mu.Lock()
 	var ended []string
-	for reporter, list := range b.mine {
+	for reporter, list := range r.mine {
 		if len(list) > 0 && over(reporter) {
 			ended = append(ended, reporter)
 		}
 	}
-	b.mu.Unlock()
+	r.mu.Unlock()
 	var errs []error
 	for _, reporter := range ended {
-		errs = append(errs, b.Report(ctx, reporter, nil))
+		errs = append(errs, r.Report(ctx, reporter, nil))
 	}
 	return errors.Join(errs...)
 }
 
 // Share replaces the list of a reporter that speaks for all nodes; one of them calls it at a time.
-func (b *Book) Share(ctx context.Context, reporter string, all []Trouble) error {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	entries, err := b.entriesOf(AllNodes, reporter, all, nil)
+func (r *Registry) Share(ctx context.Context, reporter string, all []Trouble) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	entries, err := r.entriesOf(AllNodes, reporter, all, nil)
 	if err != nil {
 		return err
 	}
-	return b.store(ctx, AllNodes, reporter, entries)
+	return r.store(ctx, AllNodes, reporter, entries)
 }
 
 // Shared returns the stored list of a reporter that speaks for all nodes.
-func (b *Book) Shared(reporter string) ([]Trouble, error) {
+func (r *Registry) Shared(reporter string) ([]Trouble, error) {
 	var out []Trouble
-	stored, err := b.stored(AllNodes, reporter)
+	stored, err := r.stored(AllNodes, reporter)
 	for _, e := range stored {
 		out = append(out, e.Trouble)
 	}
@@ -130,7 +130,7 @@ func (b *Book) Shared(reporter string) ([]Trouble, error) {
 }
 
 // entriesOf makes the entries of a list; those that were there keep their time.
-func (b *Book) entriesOf(
+func (r *Registry) entriesOf(
 	node, reporter string,
 	all []Trouble,
 	before []Entry,
@@ -144,7 +144,7 @@ func (b *Book) entriesOf(
 			maxTroubles,
 		)
 	}
-	stored, err := b.stored(node, reporter)
+	stored, err := r.stored(node, reporter)
 	if err != nil {
 		stored = nil // the list is shown all the same
 	}
@@ -161,7 +161,7 @@ func (b *Book) entriesOf(
 		seen[e.ID] = true
 		e.Cause, e.Remedy, e.Subject = cut(e.Cause), cut(e.Remedy), cut(e.Subject)
 		if e.Since.IsZero() {
-			e.Since = cmp.Or(since[e.ID], b.o.Now().UTC().Truncate(time.Second))
+			e.Since = cmp.Or(since[e.ID], r.o.Now().UTC().Truncate(time.Second))
 		}
 		out = append(out, e)
 	}
@@ -169,10 +169,10 @@ func (b *Book) entriesOf(
 }
 
 // store writes what is different from the stored list. An acknowledgement ends with its trouble, a silence by its time.
-func (b *Book) store(ctx context.Context, node, reporter string, entries []Entry) error {
+func (r *Registry) store(ctx context.Context, node, reporter string, entries []Entry) error {
 	prefix, there := prefixOf(node, reporter), map[string][]byte{}
 	var ops []datastore.Op
-	_, err := b.o.Store.Local(func(sn datastore.Snapshot) error {
+	_, err := r.o.Store.Local(func(sn datastore.Snapshot) error {
 		for e, err := range sn.Range(Namespace, datastore.RangeOptions{Prefix: prefix}) {
 			if err != nil {
 				return err
@@ -191,24 +191,24 @@ func (b *Book) store(ctx context.Context, node, reporter string, entries []Entry
 		}
 		for id := range there {
 			ops = append(ops, datastore.Delete(Namespace, prefix+id))
-			ops = append(ops, b.endMarks(sn, id)...)
+			ops = append(ops, r.endMarks(sn, id)...)
 		}
 		return nil
 	})
 	if err != nil || len(ops) == 0 {
 		return err
 	}
-	_, err = b.o.Store.Commit(ctx, datastore.Txn{Ops: ops, Volatile: true})
+	_, err = r.o.Store.Commit(ctx, datastore.Txn{Ops: ops, Volatile: true})
 	return err
 }
 
 // endMarks are the writes that take the marks of a trouble away that is gone, but for a silence that goes on.
-func (b *Book) endMarks(sn datastore.Snapshot, id string) []datastore.Op {
+func (r *Registry) endMarks(sn datastore.Snapshot, id string) []datastore.Op {
 	m, known := readMarks(sn, id)
 	switch {
 	case !known:
 		return nil
-	case m.Silenced == nil || !m.Until.After(b.o.Now()):
+	case m.Silenced == nil || !m.Until.After(r.o.Now()):
 		return []datastore.Op{datastore.Delete(Namespace, markKeys+id)}
 	case m.Acknowledged == nil:
 		return nil
@@ -230,9 +230,9 @@ func readMarks(sn datastore.Snapshot, id string) (m marks, known bool) {
 }
 
 // stored is the list of a reporter in the store.
-func (b *Book) stored(node, reporter string) (out []Entry, err error) {
+func (r *Registry) stored(node, reporter string) (out []Entry, err error) {
 	prefix := prefixOf(node, reporter)
-	_, err = b.o.Store.Local(func(sn datastore.Snapshot) error {
+	_, err = r.o.Store.Local(func(sn datastore.Snapshot) error {
 		for e, err := range sn.Range(Namespace, datastore.RangeOptions{Prefix: prefix}) {
 			if err != nil {
 				return err
@@ -248,21 +248,21 @@ func (b *Book) stored(node, reporter string) (out []Entry, err error) {
 }
 
 // List returns all troubles, the newest first, with what people did with them.
-func (b *Book) List() ([]Entry, error) {
+func (r *Registry) List() ([]Entry, error) {
 	var out []Entry
-	b.mu.Lock()
-	for _, list := range b.mine {
+	r.mu.Lock()
+	for _, list := range r.mine {
 		out = append(out, list...)
 	}
-	b.mu.Unlock()
-	now := b.o.Now()
-	_, err := b.o.Store.Local(func(sn datastore.Snapshot) error {
+	r.mu.Unlock()
+	now := r.o.Now()
+	_, err := r.o.Store.Local(func(sn datastore.Snapshot) error {
 		for e, err := range sn.Range(Namespace, datastore.RangeOptions{Prefix: foundKeys}) {
 			if err != nil {
 				return err
 			}
 			one, ok := entryAt(e)
-			if ok && one.Node != b.o.Node && (one.Node == AllNodes || b.o.Living(one.Node)) {
+			if ok && one.Node != r.o.Node && (one.Node == AllNodes || r.o.Living(one.Node)) {
 				out = append(out, one)
 			}
 		}
@@ -300,18 +300,18 @@ func entryAt(e datastore.Entry) (one Entry, ok bool) {
 }
 
 // Acknowledge says that somebody knows of a trouble; a nil mark takes that back.
-func (b *Book) Acknowledge(ctx context.Context, id string, by *Mark) error {
-	return b.mark(ctx, id, func(m *marks) { m.Acknowledged = by })
+func (r *Registry) Acknowledge(ctx context.Context, id string, by *Mark) error {
+	return r.mark(ctx, id, func(m *marks) { m.Acknowledged = by })
 }
 
 // Silence keeps a trouble out of all counts until a time, also when it goes and comes again; a nil mark ends that.
-func (b *Book) Silence(ctx context.Context, id string, by *Mark, until time.Time) error {
-	return b.mark(ctx, id, func(m *marks) { m.Silenced, m.Until = by, until })
+func (r *Registry) Silence(ctx context.Context, id string, by *Mark, until time.Time) error {
+	return r.mark(ctx, id, func(m *marks) { m.Silenced, m.Until = by, until })
 }
 
 // mark changes the marks of a trouble.
-func (b *Book) mark(ctx context.Context, id string, change func(*marks)) error {
-	all, err := b.List()
+func (r *Registry) mark(ctx context.Context, id string, change func(*marks)) error {
+	all, err := r.List()
 	if err != nil {
 		return err
 	}
@@ -319,7 +319,7 @@ func (b *Book) mark(ctx context.Context, id string, change func(*marks)) error {
 		return fault.New(fault.NotFound, "there is no trouble %q; it may be over: ctl now lists them", id)
 	}
 	var m marks
-	if err := b.o.Store.View(ctx, func(sn datastore.Snapshot) error {
+	if err := r.o.Store.View(ctx, func(sn datastore.Snapshot) error {
 		m, _ = readMarks(sn, id)
 		return nil
 	}); err != nil {
@@ -334,7 +334,7 @@ func (b *Book) mark(ctx context.Context, id string, change func(*marks)) error {
 		}
 		op = datastore.Put(Namespace, markKeys+id, text)
 	}
-	_, err = b.o.Store.Commit(ctx, datastore.Txn{Ops: []datastore.Op{op}})
+	_, err = r.o.Store.Commit(ctx, datastore.Txn{Ops: []datastore.Op{op}})
 	return err
 }
 
