@@ -91,10 +91,8 @@ func (d *disk) repair() {
 	d.mount()
 }
 
-// fill leaves no byte free until the file that it returns is removed. It takes the last of them when the controller has
-// seen that there are few: the store of a node writes through memory maps, so it keeps 16 MiB free, which nobody may
-// take within one write.
-func (d *disk) fill(c *harness.Controller) (file string) {
+// fill leaves no byte free until the file that it returns is removed.
+func (d *disk) fill() (file string) {
 	d.t.Helper()
 	file = filepath.Join(d.dir, "filled")
 	f, err := os.OpenFile(file, os.O_CREATE|os.O_WRONLY, 0o600)
@@ -102,34 +100,14 @@ func (d *disk) fill(c *harness.Controller) (file string) {
 		d.t.Fatal(err)
 	}
 	defer f.Close()
-	at := d.takeSpace(f, 0, 8<<20)
-	harness.Within(d.t, "the controller sees that the disk is full", func() bool {
-		out, err := c.TryCtl("system:ready")
-		return err != nil && strings.Contains(out+err.Error(), "writes are refused")
-	})
-	d.takeSpace(f, at, 0)
-	return file
-}
-
-// takeSpace makes a file longer until so many bytes are left for users, and returns its size.
-func (d *disk) takeSpace(f *os.File, at, leave int64) int64 {
-	d.t.Helper()
-	for size := int64(64 << 20); size >= 4096; {
-		var st unix.Statfs_t
-		if err := unix.Fstatfs(int(f.Fd()), &st); err != nil {
-			d.t.Fatal(err)
-		}
-		if leave > 0 && int64(st.Bavail)*st.Bsize <= leave {
-			break
-		}
-		tooMuch := leave > 0 && int64(st.Bavail)*st.Bsize-size < leave/2
-		if !tooMuch && unix.Fallocate(int(f.Fd()), 0, at, size) == nil {
+	for size, at := int64(64<<20), int64(0); size >= 4096; {
+		if unix.Fallocate(int(f.Fd()), 0, at, size) == nil {
 			at += size
 		} else {
 			size /= 2
 		}
 	}
-	return at
+	return file
 }
 
 // diskChaos makes the faults of a node with a store of its own, and returns their rows of the table.
@@ -147,7 +125,7 @@ func diskChaos(t *testing.T) []string {
 	faults := []chaos{
 		{"one node: kill -9, and started again at once", func() { c.Kill(); c.Launch() }, func() {}, false},
 		{"one node: a hostile plugin hangs, floods and crashes", func() { stop = actRogue(t, c) }, func() { stop() }, true},
-		{"one node: the disk is full (ENOSPC)", func() { filled = d.fill(c) }, func() { remove(t, filled) }, true},
+		{"one node: the disk is full (ENOSPC)", func() { filled = d.fill() }, func() { remove(t, filled) }, true},
 		{"one node: the disk fails (EIO of fsync), then a restart", func() {
 			stop = inject(t, c.PID(), "fsync,fdatasync,msync", "EIO")
 		}, func() { stop(); c.Stop(); c.Launch() }, true},

@@ -103,7 +103,19 @@ func TestARealFullDisk(t *testing.T) {
 	if err := write(); err != nil {
 		t.Fatalf("with room again: %v", err)
 	}
+	// Others take all space between the check and the write: it was allocated before, and what does not fit is refused.
+	s.free = func(dir string) (int64, error) { return 1 << 40, nil }
+	if err := write(); err != nil {
+		t.Fatal(err)
+	}
 	fill(0)
+	if err := write(); err != nil {
+		t.Fatalf("on a disk that was filled at once: %v", err)
+	}
+	for err = write(); err == nil; err = write() {
+	}
+	isFull(err)
+	s.free = freeOn
 	isFull(write())
 	isFull(s.Close())
 	s.lock.Close() // as the end of the process would; Badger's own lock goes only with that

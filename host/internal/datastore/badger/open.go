@@ -54,6 +54,7 @@ type Store struct {
 	waiting   int64             // bytes of those
 	pending   int64             // bytes that a flush of the memtable will write
 	refused   bool              // the last group found no room
+	allocated logSpace          // of the log that is written
 }
 
 var _ datastore.Store = (*Store)(nil)

@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 
 	"github.com/dgraph-io/badger/v4"
+	"golang.org/x/sys/unix"
 
 	"ctl.internal/host/internal/datastore"
 	"ctl.internal/sdk/fault"
@@ -15,10 +17,13 @@ import (
 
 // Badger writes through memory maps of files with holes. A page for which the disk has
 // no block left ends the process (SIGBUS) instead of failing the write, so the writer
-// checks the free space before each write, and refuses the write if there is not enough.
+// checks the free space before each write, refuses the write if there is not enough, and
+// allocates the blocks of the write-ahead log before Badger writes there: others may fill the
+// disk between the check and the write. A new log, and tables, rest on keepFree alone.
 const (
 	keepFree  = 16 << 20 // for Badger's own work, and for others who write meanwhile
 	openNeeds = 2 << 20  // headers of the files that a start makes
+	logAhead  = 1 << 20  // of the log that is allocated besides what is written next
 )
 
 // freeOn is how many bytes a user may still write on the file system of dir.
@@ -86,17 +91,75 @@ func diskError(dir string, err error) error {
 	return fmt.Errorf("datastore: %s: %w", dir, err)
 }
 
+// logFiles are the write-ahead logs of a store, the one that is written last.
+func logFiles(dir string) []string {
+	files, _ := filepath.Glob(filepath.Join(dir, "*.mem")) // fails for a wrong pattern only
+	slices.Sort(files)
+	return files
+}
+
 // unflushedBytes is what a start finds in write-ahead logs and writes again as tables.
 func unflushedBytes(dir string) (bytes int64) {
-	logs, _ := filepath.Glob(filepath.Join(dir, "*.mem"))
-	for _, file := range logs {
-		if info, err := os.Stat(file); err == nil {
-			if st, ok := info.Sys().(*syscall.Stat_t); ok {
-				bytes += st.Blocks * 512 // the rest is holes
-			}
+	for _, file := range logFiles(dir) {
+		f, err := os.Open(file)
+		if err != nil {
+			continue
 		}
+		if written, err := writtenBytes(f); err == nil {
+			bytes += written
+		}
+		f.Close()
 	}
 	return bytes
+}
+
+// writtenBytes is how much of a log was written: what follows is a hole, allocated or not.
+func writtenBytes(f *os.File) (int64, error) {
+	return unix.Seek(int(f.Fd()), 0, unix.SEEK_HOLE)
+}
+
+// allocateLog allocates the blocks of the log for a write of so many bytes. A file system that cannot do that is trusted.
+func (s *Store) allocateLog(bytes int64) error {
+	files := logFiles(s.opts.Dir)
+	if len(files) == 0 {
+		return nil
+	}
+	f, err := os.OpenFile(files[len(files)-1], os.O_RDWR, 0)
+	if err != nil {
+		return diskError(s.opts.Dir, err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return diskError(s.opts.Dir, err)
+	}
+	written, err := writtenBytes(f)
+	if err != nil {
+		return nil //nolint:nilerr // it does not say where the holes are
+	}
+	needed := min(written+bytes, info.Size())
+	if s.allocated.file == f.Name() && needed <= s.allocated.end {
+		return nil
+	}
+	end := min(needed+logAhead, info.Size())
+	if end <= written {
+		return nil // the next write begins another log
+	}
+	err = unix.Fallocate(int(f.Fd()), unix.FALLOC_FL_KEEP_SIZE, written, end-written)
+	switch {
+	case errors.Is(err, unix.EOPNOTSUPP) || errors.Is(err, unix.ENOSYS):
+		return nil
+	case err != nil:
+		return diskError(s.opts.Dir, err)
+	}
+	s.allocated = logSpace{f.Name(), end}
+	return nil
+}
+
+// logSpace is how much of a log has blocks.
+type logSpace struct {
+	file string
+	end  int64
 }
 
 // mergeNeeds is what merging tables may write before it removes the old ones: all of level
@@ -121,6 +184,9 @@ func (s *Store) checkFits(bytes int64) error {
 	}
 	if err == nil {
 		err = checkDiskRoom(s.opts.Dir, keepFree+2*bytes+s.pending+s.merging.Load(), s.free)
+	}
+	if err == nil {
+		err = s.allocateLog(2 * bytes)
 	}
 	switch {
 	case err != nil && !s.refused:
