@@ -54,7 +54,7 @@ type Store struct {
 	waiting   int64             // bytes of those
 	pending   int64             // bytes that a flush of the memtable will write
 	refused   bool              // the last group found no room
-	allocated logSpace          // of the log that is written
+	log       logSpace
 }
 
 var _ datastore.Store = (*Store)(nil)

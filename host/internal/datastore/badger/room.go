@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
 	"syscall"
 
 	"github.com/dgraph-io/badger/v4"
@@ -19,11 +21,13 @@ import (
 // no block left ends the process (SIGBUS) instead of failing the write, so the writer
 // checks the free space before each write, refuses the write if there is not enough, and
 // allocates the blocks of the write-ahead log before Badger writes there: others may fill the
-// disk between the check and the write. A new log, and tables, rest on keepFree alone.
+// disk between the check and the write. That costs a third more in a write of many callers (ext4 notes each block that
+// was allocated before), so it is done only where the disk has little room. A new log, and tables, rest on keepFree alone.
 const (
 	keepFree  = 16 << 20 // for Badger's own work, and for others who write meanwhile
 	openNeeds = 2 << 20  // headers of the files that a start makes
-	logAhead  = 1 << 20  // of the log that is allocated besides what is written next
+	logAhead  = 4 << 20  // of the log that is allocated besides what is written next
+	plenty    = 4 << 30  // free space that nobody takes within one write
 )
 
 // freeOn is how many bytes a user may still write on the file system of dir.
@@ -120,11 +124,21 @@ func writtenBytes(f *os.File) (int64, error) {
 
 // allocateLog allocates the blocks of the log for a write of so many bytes. A file system that cannot do that is trusted.
 func (s *Store) allocateLog(bytes int64) error {
+	have, err := freeOn(s.opts.Dir)
+	if err == nil && have > plenty {
+		s.log = logSpace{}
+		return nil
+	}
+	if s.log.left >= bytes && !exists(s.log.next) {
+		s.log.left -= bytes
+		return nil
+	}
 	files := logFiles(s.opts.Dir)
 	if len(files) == 0 {
 		return nil
 	}
-	f, err := os.OpenFile(files[len(files)-1], os.O_RDWR, 0)
+	newest := files[len(files)-1]
+	f, err := os.OpenFile(newest, os.O_RDWR, 0)
 	if err != nil {
 		return diskError(s.opts.Dir, err)
 	}
@@ -134,16 +148,9 @@ func (s *Store) allocateLog(bytes int64) error {
 		return diskError(s.opts.Dir, err)
 	}
 	written, err := writtenBytes(f)
-	if err != nil {
-		return nil //nolint:nilerr // it does not say where the holes are
-	}
-	needed := min(written+bytes, info.Size())
-	if s.allocated.file == f.Name() && needed <= s.allocated.end {
-		return nil
-	}
-	end := min(needed+logAhead, info.Size())
-	if end <= written {
-		return nil // the next write begins another log
+	end := min(written+bytes+logAhead, info.Size())
+	if err != nil || end <= written {
+		return nil //nolint:nilerr // it does not say where the holes are, or the next write begins another log
 	}
 	err = unix.Fallocate(int(f.Fd()), unix.FALLOC_FL_KEEP_SIZE, written, end-written)
 	switch {
@@ -152,14 +159,32 @@ func (s *Store) allocateLog(bytes int64) error {
 	case err != nil:
 		return diskError(s.opts.Dir, err)
 	}
-	s.allocated = logSpace{f.Name(), end}
+	s.log = logSpace{
+		next: nextLog(newest),
+		left: end - written - bytes,
+	}
 	return nil
 }
 
-// logSpace is how much of a log has blocks.
+// logSpace is what is allocated of the log that is written now.
 type logSpace struct {
-	file string
-	end  int64
+	next string // the log after it, which exists when this one is full
+	left int64  // bytes that may still be written before more is allocated
+}
+
+// nextLog is the log after one: their names are numbers, 00001.mem.
+func nextLog(file string) string {
+	dir, name := filepath.Split(file)
+	number, err := strconv.Atoi(strings.TrimSuffix(name, ".mem"))
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(dir, fmt.Sprintf("%05d.mem", number+1))
+}
+
+func exists(file string) bool {
+	_, err := os.Lstat(file)
+	return err == nil
 }
 
 // mergeNeeds is what merging tables may write before it removes the old ones: all of level
@@ -184,9 +209,6 @@ func (s *Store) checkFits(bytes int64) error {
 	}
 	if err == nil {
 		err = checkDiskRoom(s.opts.Dir, keepFree+2*bytes+s.pending+s.merging.Load(), s.free)
-	}
-	if err == nil {
-		err = s.allocateLog(2 * bytes)
 	}
 	switch {
 	case err != nil && !s.refused:

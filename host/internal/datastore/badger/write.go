@@ -16,6 +16,9 @@ func (s *Store) storeBatches(batches []datastore.Batch, bytes int64, m meta) err
 	if err := s.checkFits(bytes); err != nil {
 		return err
 	}
+	if err := s.allocateLog(2 * bytes); err != nil { // with the log of transactions
+		return err
+	}
 	newest := batches[len(batches)-1].Revision
 	records, long := s.dataOf(batches)
 	records, drop, w := s.logOf(records, batches, &m)
