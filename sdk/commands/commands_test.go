@@ -266,3 +266,24 @@ func TestFileErrorNamesThePlaces(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+func TestCSVCellsAreNoFormulas(t *testing.T) {
+	for text, want := range map[string]string{
+		"":        "",
+		"sw1":     "sw1",
+		"a=1":     "a=1",
+		"-7":      "-7",
+		"+7.5":    "+7.5",
+		"-1e3":    "-1e3",
+		"=1+1":    "'=1+1",
+		"+x":      "'+x",
+		"-2+3":    "'-2+3",
+		"@SUM(A)": "'@SUM(A)",
+		"\t=1":    "'\t=1",
+		"\r=1":    "'\r=1",
+	} {
+		if got := commands.CSVCell(text); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}

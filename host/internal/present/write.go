@@ -109,13 +109,13 @@ func (t Table) writeCSV(w io.Writer) error {
 	c := csv.NewWriter(w)
 	head := make([]string, len(t.Columns))
 	for i, col := range t.Columns {
-		head[i] = col.Key
+		head[i] = commands.CSVCell(col.Key)
 	}
 	_ = c.Write(head) // Error reports all writes
 	for _, row := range t.Rows {
 		cells := make([]string, len(row))
 		for i, v := range row {
-			cells[i] = textOf(v)
+			cells[i] = commands.CSVCell(textOf(v))
 		}
 		_ = c.Write(cells)
 	}

@@ -101,12 +101,18 @@ export function download(name: string, type: string, content: BlobPart): void {
   setTimeout(() => URL.revokeObjectURL(a.href), 10_000);
 }
 
-/** csv writes rows; cells that a spreadsheet would calculate get a quote. */
+const formula = /^[=+\-@\t\r]/,
+  decimal = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
+
+/**
+ * csv writes rows. Cells that a spreadsheet would run as a formula get a ' before them, as in the
+ * CSV of the console.
+ */
 export function csv(rows: (string | number)[][]): string {
   const cell = (v: string | number) => {
     let s = String(v ?? '');
-    if (typeof v === 'string' && /^[=+\-@\t]/.test(s)) s = "'" + s;
-    return /[",\n]/.test(s) ? '"' + s.replace(/"/g, '""') + '"' : s;
+    if (formula.test(s) && !decimal.test(s)) s = "'" + s;
+    return /[",\r\n]/.test(s) ? '"' + s.replace(/"/g, '""') + '"' : s;
   };
   return rows.map(r => r.map(cell).join(',')).join('\n') + '\n';
 }
