@@ -4,8 +4,5 @@ import { csv } from './data';
 
 test('cells of CSV are text where a spreadsheet would run them', () => {
   const cells = ['=1+1', '+a', '-a', '@a', '\ta', '\ra', '-7', '+7.5', '-1e3', 'a=1', 'a,"b"', -7];
-  assert.equal(
-    csv([cells]),
-    `'=1+1,'+a,'-a,'@a,'\ta,"'\ra",-7,+7.5,-1e3,a=1,"a,""b""",-7\n`,
-  );
+  assert.equal(csv([cells]), `'=1+1,'+a,'-a,'@a,'\ta,"'\ra",-7,+7.5,-1e3,a=1,"a,""b""",-7\n`);
 });

@@ -44,6 +44,26 @@ export function useData<T>(load: (signal: AbortSignal) => Promise<T>, deps: unkn
   return state.key === key ? { ...state, reload } : { loading: true, reload };
 }
 
+/**
+ * useSeldom is a value that changes at most once in so many seconds. A change is seen at once, what
+ * follows soon when the time is over.
+ */
+export function useSeldom<T>(value: T, seconds: number): T {
+  const [seen, see] = useState(value),
+    [rests, rest] = useState(false);
+  useEffect(() => {
+    if (rests || seen === value) return;
+    see(value);
+    rest(true);
+  }, [value, seen, rests]);
+  useEffect(() => {
+    if (!rests) return;
+    const t = setTimeout(() => rest(false), seconds * 1000);
+    return () => clearTimeout(t);
+  }, [rests, seconds]);
+  return seen;
+}
+
 /** useTick draws again every few seconds, for ages. */
 export function useTick(seconds: number): void {
   const [, set] = useState(0);
