@@ -50,8 +50,9 @@ pictures: build ## draw the pictures of docs/ with the program; those of web pag
 	$(GO) run ./internal/docsite pictures bin docs/pictures
 
 # A version that grows with each commit: that of the last tag and the commits since (1.2.3+4.gabc), without a tag the time
-# of the commit. What follows a + is newer than nothing there for dpkg and rpm; what follows a - would be older.
-PACKAGE_VERSION = $(shell git describe --tags --match 'v*' 2>/dev/null | sed 's/^v//; s/-/+/; s/-/./g' | grep . || TZ=UTC git log -1 --date=format-local:%Y%m%d%H%M%S --format=0.0.0+%cd.%h 2>/dev/null || echo 0.0.0)
+# of the commit. What follows a + is newer than nothing there for dpkg and rpm; what follows a ~, which is a - in the tag
+# (v1.2.3-rc1), is older.
+PACKAGE_VERSION = $(shell git describe --tags --match 'v*' 2>/dev/null | sed -E 's/^v//; s/-([0-9]+)-(g[0-9a-f]+)$$/+\1.\2/; s/-/~/g' | grep . || TZ=UTC git log -1 --date=format-local:%Y%m%d%H%M%S --format=0.0.0+%cd.%h 2>/dev/null || echo 0.0.0)
 
 # All files of a package have the time of the commit, so that each build gives the same package.
 packages: export SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || echo 0)

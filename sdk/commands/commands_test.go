@@ -266,3 +266,55 @@ func TestFileErrorNamesThePlaces(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+func TestCSVCellsAreNoFormulas(t *testing.T) {
+	for text, want := range map[string]string{
+		"":        "",
+		"sw1":     "sw1",
+		"a=1":     "a=1",
+		"-7":      "-7",
+		"+7.5":    "+7.5",
+		"-1e3":    "-1e3",
+		"=1+1":    "'=1+1",
+		"+x":      "'+x",
+		"-2+3":    "'-2+3",
+		"@SUM(A)": "'@SUM(A)",
+		"\t=1":    "'\t=1",
+		"\r=1":    "'\r=1",
+	} {
+		if got := commands.CSVCell(text); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}
+
+// A command reads a file of its user, or its standard input, up to a limit; what is refused is named.
+func TestFilesOfCommandsAreBounded(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(dir+"/four", []byte("four"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name  string
+		limit int
+		want  string
+		kind  fault.Kind
+	}{
+		{"four", 4, "four", 0},
+		{dir + "/four", 5, "four", 0},
+		{"-", 5, "stdin", 0},
+		{"four", 3, "four is larger than 3 bytes", fault.TooBig},
+		{"-", 4, "- is larger than 4 bytes", fault.TooBig},
+		{"none", 4, "none: no such file or directory", fault.Invalid},
+		{".", 4, "cannot be read", fault.Invalid},
+	} {
+		in := commands.Invocation{Stdin: strings.NewReader("stdin")}
+		got, err := in.ReadFile(dir, c.name, c.limit)
+		switch {
+		case c.kind == 0 && (err != nil || string(got) != c.want):
+			t.Errorf("%s up to %d: %q, %v", c.name, c.limit, got, err)
+		case c.kind != 0 && (fault.KindOf(err) != c.kind || !strings.Contains(err.Error(), c.want)):
+			t.Errorf("%s up to %d: %v, want %s", c.name, c.limit, err, c.want)
+		}
+	}
+}

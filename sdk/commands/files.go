@@ -4,11 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"ctl.internal/sdk/fault"
 )
 
 // maxFiles bounds what Files returns of a directory of any size.
@@ -41,6 +44,28 @@ func Files(dir string, endings ...string) func(ctx context.Context, prefix strin
 		}
 		return out
 	}
+}
+
+// ReadFile reads the file that a user named, as Path takes it, or with - the standard input. A file of more than limit bytes is
+// refused as fault.TooBig, other files that cannot be read as fault.Invalid.
+func (in *Invocation) ReadFile(dir, name string, limit int) ([]byte, error) {
+	from := in.Stdin
+	if name != "-" {
+		f, err := os.Open(Path(dir, name))
+		if err != nil {
+			return nil, fault.Wrap(fault.Invalid, err, "%v", FileError(err))
+		}
+		defer f.Close()
+		from = f
+	}
+	text, err := io.ReadAll(io.LimitReader(from, int64(limit)+1))
+	switch {
+	case err != nil:
+		return nil, fault.Wrap(fault.Invalid, err, "%s cannot be read: %v", name, err)
+	case len(text) > limit:
+		return nil, fault.New(fault.TooBig, "%s is larger than %d bytes", name, limit)
+	}
+	return text, nil
 }
 
 // FileError says of a file of the home that the plugin may not use, which the kernel refuses, where it may be instead.

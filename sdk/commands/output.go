@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -231,6 +232,18 @@ func keepPrintable(s string) string {
 		}
 		return r
 	}, s)
+}
+
+// CSVCell is the text of a cell of CSV: what a spreadsheet would run as a formula, because it begins with = + - @, a tab or a
+// carriage return and is no number, gets a ' before it.
+func CSVCell(text string) string {
+	if text == "" || !strings.ContainsRune("=+-@\t\r", rune(text[0])) {
+		return text
+	}
+	if _, err := strconv.ParseFloat(text, 64); err == nil {
+		return text
+	}
+	return "'" + text
 }
 
 // String is the table as text, for a result that has more than a table.

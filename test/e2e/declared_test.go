@@ -35,10 +35,12 @@ func TestCommandsThatAModuleDeclares(t *testing.T) {
 		}
 	}
 	for line, want := range map[string]string{
-		"racks:where m1":               "Rack: r1\n",
-		"racks:where m1 --format json": "{\n  \"rack\": \"r1\"\n}\n",
-		"racks:where m1 --format yaml": "rack: r1\n",
-		"racks:where m9":               "",
+		"racks:where m1":                "Rack: r1\n",
+		"racks:where m1 --format json":  "{\n  \"rack\": \"r1\"\n}\n",
+		"racks:where m1 --format yaml":  "rack: r1\n",
+		"racks:where m9":                "",
+		"shell:complete 'racks:add '":   "r1\t\n",
+		"shell:complete 'racks:where '": "m1\t\n",
 	} {
 		if out := c.Ctl(line); out != want {
 			t.Errorf("%s: %q, want %q", line, out, want)

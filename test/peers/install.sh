@@ -3,6 +3,8 @@
 # of their own, and Debian packages, when run as root on a system with apt. Elsewhere, or without the
 # network, it says what is missing; the tests then skip loudly, naming the peer.
 set -euo pipefail
+# Asked to end, it ends when pip or apt-get has finished, so that no package is left half unpacked.
+trap 'exit 143' TERM
 
 # The tests look here too; PEERS_PYTHON names the bin directory of another environment.
 python=${XDG_CACHE_HOME:-$HOME/.cache}/ctl-peers

@@ -1,6 +1,7 @@
 package ctlclient
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -10,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"go.yaml.in/yaml/v3"
 
 	"ctl.internal/internal/console"
 )
@@ -167,11 +167,16 @@ func (o *options) getResource(cmd *cobra.Command, args []string, a asked) error 
 // writeDocument writes a JSON document as JSON with indents, or as YAML.
 func writeDocument(w io.Writer, text []byte, form string) error {
 	var v any
-	if err := json.Unmarshal(text, &v); err != nil {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber() // as float64 a number loses digits
+	if err := d.Decode(&v); err != nil {
 		return coded{console.Failed, fmt.Errorf("the answer is no JSON: %w", err)}
 	}
+	if d.More() {
+		return coded{console.Failed, fmt.Errorf("the answer is no JSON: it goes on after its value")}
+	}
 	if form == "yaml" {
-		return yaml.NewEncoder(w).Encode(v)
+		return console.WriteYAML(w, console.YAML(v))
 	}
 	enc := json.NewEncoder(w)
 	enc.SetIndent("", "  ")

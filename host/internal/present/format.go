@@ -2,7 +2,6 @@ package present
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -78,5 +77,3 @@ func formatAge(seconds float64) string {
 	}
 	return fmt.Sprintf("%ds", s)
 }
-
-func sortedKeys(m map[string]any) []string { return slices.Sorted(maps.Keys(m)) }

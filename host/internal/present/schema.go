@@ -102,11 +102,11 @@ func memberOf(n *yang.Node, value map[string]any) any {
 	return value[n.QName()]
 }
 
-// Values are what a leaf has in a document of the data tree that holds it, whose members may have their modules.
-func Values(leaf *yang.Node, document any) (out []string) {
-	var steps []*yang.Node
-	for n := leaf; n != nil && n.Kind != yang.Root; n = n.DataParent() {
-		steps = append(steps, n)
+// Values are what a leaf has in a document with the node top, in which it is or which it is itself; members may have their modules.
+func Values(top, leaf *yang.Node, document any) (out []string) {
+	steps := []*yang.Node{leaf}
+	for n := leaf; n != top && n.DataParent() != nil; n = n.DataParent() {
+		steps = append(steps, n.DataParent())
 	}
 	slices.Reverse(steps)
 	at := []any{document}

@@ -157,35 +157,51 @@ func (t Table) Select(a Asked) (Table, error) {
 	return out.pickColumns(a.Columns)
 }
 
-func (t *Table) sortRows(by string) error {
-	type key struct {
-		column int
-		down   bool
-	}
-	var keys []key
+// sortColumn is a column that rows are sorted by.
+type sortColumn struct {
+	at   int
+	down bool // from high to low
+}
+
+func (t Table) sortColumns(by string) (out []sortColumn, err error) {
 	for _, name := range splitNames(by) {
 		rest, down := strings.CutPrefix(name, "-")
 		i, err := t.column("--sort", rest)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		keys = append(keys, key{i, down})
+		out = append(out, sortColumn{i, down})
 	}
-	if keys == nil {
-		return nil
+	return out, nil
+}
+
+func (t *Table) sortRows(by string) error {
+	columns, err := t.sortColumns(by)
+	if err != nil || columns == nil {
+		return err
 	}
-	t.Rows = slices.Clone(t.Rows)
-	slices.SortStableFunc(t.Rows, func(a, b []any) int {
-		for _, k := range keys {
-			x, y := a[k.column], b[k.column]
-			if x == nil || y == nil { // what has no value is last, in either order
-				if (x == nil) != (y == nil) {
-					return boolOrder(x == nil)
+	type keyed struct {
+		row  []any
+		keys []sortKey
+	}
+	rows := make([]keyed, len(t.Rows))
+	for i, row := range t.Rows {
+		rows[i] = keyed{row, make([]sortKey, len(columns))}
+		for j, c := range columns {
+			rows[i].keys[j] = sortKeyOf(row[c.at])
+		}
+	}
+	slices.SortStableFunc(rows, func(a, b keyed) int {
+		for j, column := range columns {
+			x, y := a.keys[j], b.keys[j]
+			if x.none || y.none { // what has no value is last, in either order
+				if x.none != y.none {
+					return boolOrder(x.none)
 				}
 				continue
 			}
-			c := compareCells(x, y)
-			if k.down {
+			c := x.compare(y)
+			if column.down {
 				c = -c
 			}
 			if c != 0 {
@@ -194,6 +210,10 @@ func (t *Table) sortRows(by string) error {
 		}
 		return 0
 	})
+	t.Rows = make([][]any, len(rows))
+	for i, r := range rows {
+		t.Rows[i] = r.row
+	}
 	return nil
 }
 

@@ -178,15 +178,16 @@ func (p *conditionParser) parseComparison() (condition, error) {
 	if !ok {
 		return nil, p.unexpected("a value")
 	}
+	want := sortKeyOf(value)
 	return func(row []any) bool {
 		if at >= 0 {
-			return compares(row[at], operator, value)
+			return compares(row[at], operator, want)
 		}
 		// Every column: one that is so is enough, and none may be so where the condition denies.
 		if positive, denied := strings.CutPrefix(operator, "!"); denied {
-			return !slices.ContainsFunc(row, func(v any) bool { return compares(v, positive, value) })
+			return !slices.ContainsFunc(row, func(v any) bool { return compares(v, positive, want) })
 		}
-		return slices.ContainsFunc(row, func(v any) bool { return compares(v, operator, value) })
+		return slices.ContainsFunc(row, func(v any) bool { return compares(v, operator, want) })
 	}, nil
 }
 
@@ -204,7 +205,7 @@ func (p *conditionParser) takeValue() (string, bool) {
 }
 
 // compares compares a cell with a value. A list compares as one that has an element which does.
-func compares(cell any, operator, value string) bool {
+func compares(cell any, operator string, value sortKey) bool {
 	if positive, denied := strings.CutPrefix(operator, "!"); denied {
 		return !compares(cell, positive, value)
 	}
@@ -213,7 +214,7 @@ func compares(cell any, operator, value string) bool {
 			len(list) == 0 && compares("", operator, value)
 	}
 	if operator == "~" {
-		return strings.Contains(strings.ToLower(textOf(cell)), strings.ToLower(value))
+		return strings.Contains(strings.ToLower(textOf(cell)), strings.ToLower(value.text))
 	}
 	if operator == "=" {
 		return equals(cell, value)
@@ -221,7 +222,7 @@ func compares(cell any, operator, value string) bool {
 	if cell == nil {
 		return false // what has no value is neither below nor above
 	}
-	c := compareCells(cell, value)
+	c := sortKeyOf(cell).compare(value)
 	switch operator {
 	case "<":
 		return c < 0
@@ -233,23 +234,35 @@ func compares(cell any, operator, value string) bool {
 	return c >= 0
 }
 
-func equals(cell any, value string) bool {
-	if strings.EqualFold(textOf(cell), value) {
+func equals(cell any, value sortKey) bool {
+	if strings.EqualFold(textOf(cell), value.text) {
 		return true
 	}
 	x, ok := numberOf(cell)
-	y, too := numberOf(value)
-	return ok && too && x.Cmp(y) == 0
+	return ok && value.number != nil && x.Cmp(value.number) == 0
 }
 
-// compareCells orders numbers by their value and texts naturally: port 2 before port 10.
-func compareCells(a, b any) int {
-	x, ok := numberOf(a)
-	y, too := numberOf(b)
-	if ok && too {
-		return x.Cmp(y)
+// sortKey is what a cell is compared by. It is made once for a cell, since reading a number costs more than comparing two.
+type sortKey struct {
+	none   bool
+	number *big.Rat // nil for a text
+	text   string
+}
+
+func sortKeyOf(v any) sortKey {
+	k := sortKey{none: v == nil, text: textOf(v)}
+	if n, ok := numberOf(v); ok {
+		k.number = n
 	}
-	return compareNaturally(textOf(a), textOf(b))
+	return k
+}
+
+// compare orders numbers by their value and texts naturally: port 2 before port 10.
+func (k sortKey) compare(other sortKey) int {
+	if k.number != nil && other.number != nil {
+		return k.number.Cmp(other.number)
+	}
+	return compareNaturally(k.text, other.text)
 }
 
 // numberOf is the number that a cell is; false for a text, even if it looks like one with an exponent or a fraction bar.

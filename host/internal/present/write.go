@@ -5,11 +5,10 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"io"
-	"strconv"
-	"strings"
 
 	"go.yaml.in/yaml/v3"
 
+	"ctl.internal/internal/console"
 	"ctl.internal/sdk/commands"
 	"ctl.internal/sdk/fault"
 )
@@ -26,7 +25,7 @@ func Write(w io.Writer, output []byte, a Asked, width int) error {
 			return fault.New(fault.Unsupported,
 				"the command shows no table; it can be shown by --format text, json or yaml")
 		}
-		return writeYAML(w, v)
+		return console.WriteYAML(w, console.YAML(v))
 	}
 	if t, err = t.Select(a); err != nil {
 		return err
@@ -40,7 +39,7 @@ func (t Table) Write(w io.Writer, format string, width int) error {
 	case "json":
 		return t.writeJSON(w)
 	case "yaml":
-		return writeYAML(w, t)
+		return console.WriteYAML(w, t.yamlOf())
 	case "csv":
 		return t.writeCSV(w)
 	}
@@ -110,13 +109,13 @@ func (t Table) writeCSV(w io.Writer) error {
 	c := csv.NewWriter(w)
 	head := make([]string, len(t.Columns))
 	for i, col := range t.Columns {
-		head[i] = col.Key
+		head[i] = commands.CSVCell(col.Key)
 	}
 	_ = c.Write(head) // Error reports all writes
 	for _, row := range t.Rows {
 		cells := make([]string, len(row))
 		for i, v := range row {
-			cells[i] = textOf(v)
+			cells[i] = commands.CSVCell(textOf(v))
 		}
 		_ = c.Write(cells)
 	}
@@ -124,54 +123,23 @@ func (t Table) writeCSV(w io.Writer) error {
 	return c.Error()
 }
 
-func writeYAML(w io.Writer, v any) error {
-	enc := yaml.NewEncoder(w)
-	enc.SetIndent(2)
-	if err := enc.Encode(yamlNode(v)); err != nil {
-		return err
-	}
-	return enc.Close()
-}
-
-// yamlNode keeps the order of columns and the digits of numbers.
-func yamlNode(v any) *yaml.Node {
-	n := &yaml.Node{}
-	switch v := v.(type) {
-	case Table:
-		n.Kind = yaml.SequenceNode
-		for _, row := range v.Rows {
-			o := &yaml.Node{Kind: yaml.MappingNode}
-			for i, cell := range row {
-				if cell != nil {
-					o.Content = append(o.Content, yamlNode(v.Columns[i].Key), yamlNode(cell))
-				}
+// yamlOf is the table as YAML: objects whose members have the order of the columns.
+func (t Table) yamlOf() *yaml.Node {
+	n := &yaml.Node{Kind: yaml.SequenceNode}
+	for _, row := range t.Rows {
+		o := &yaml.Node{Kind: yaml.MappingNode}
+		for i, cell := range row {
+			if cell != nil {
+				o.Content = append(o.Content, console.YAML(t.Columns[i].Key), console.YAML(cell))
 			}
-			n.Content = append(n.Content, o)
 		}
-	case []any:
-		n.Kind = yaml.SequenceNode
-		for _, one := range v {
-			n.Content = append(n.Content, yamlNode(one))
+		if o.Content == nil {
+			o.Style = yaml.FlowStyle // {}
 		}
-	case map[string]any:
-		n.Kind = yaml.MappingNode
-		for _, k := range sortedKeys(v) {
-			n.Content = append(n.Content, yamlNode(k), yamlNode(v[k]))
-		}
-	case json.Number:
-		n.Kind, n.Value, n.Tag = yaml.ScalarNode, string(v), "!!int"
-		if strings.ContainsAny(n.Value, ".eE") {
-			n.Tag = "!!float"
-		}
-	case bool:
-		n.Kind, n.Value, n.Tag = yaml.ScalarNode, strconv.FormatBool(v), "!!bool"
-	case nil:
-		n.Kind, n.Value, n.Tag = yaml.ScalarNode, "null", "!!null"
-	default:
-		n.SetString(textOf(v))
+		n.Content = append(n.Content, o)
 	}
-	if len(n.Content) == 0 && (n.Kind == yaml.SequenceNode || n.Kind == yaml.MappingNode) {
-		n.Style = yaml.FlowStyle // [] and {}
+	if n.Content == nil {
+		n.Style = yaml.FlowStyle // []
 	}
 	return n
 }

@@ -2,9 +2,9 @@ package server
 
 import (
 	"context"
-	"io"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 
 	"ctl.internal/host/internal/console/declared"
@@ -88,14 +88,18 @@ func (s *Server) callPages(ctx context.Context, r *yang.RPC, input []byte) ([]by
 	return all, nil
 }
 
+// The bounds of what the values of a leaf are read from: the first entries of the outermost list that it is in, and the bytes of
+// the answer. The time is that of the completion.
+const (
+	maxSuggestedEntries = 1000
+	maxSuggestedBytes   = 4 << 20
+)
+
 // leafValues are the values of a leaf of the data trees that a user of the console may read.
 func (s *Server) leafValues(ctx context.Context, leaf *yang.Node) []string {
-	top := leaf
-	for top.DataParent() != nil && top.DataParent().Kind != yang.Root {
-		top = top.DataParent()
-	}
+	top, target := leafAddress(leaf)
 	who, _ := caller.From(ctx)
-	text, err := s.callTrees(ctx, who, http.MethodGet, "/rests/data/"+top.QName(), io.Reader(http.NoBody))
+	text, err := s.callTrees(ctx, who, http.MethodGet, target, http.NoBody, maxSuggestedBytes)
 	if err != nil {
 		return nil
 	}
@@ -103,5 +107,29 @@ func (s *Server) leafValues(ctx context.Context, leaf *yang.Node) []string {
 	if err != nil {
 		return nil
 	}
-	return present.Values(leaf, document)
+	return present.Values(top, leaf, document)
+}
+
+// leafAddress is where the values of a leaf are read: nothing but the leaf, of a page of the outermost list that it is in. top is
+// the node that the address names.
+func leafAddress(leaf *yang.Node) (top *yang.Node, target string) {
+	steps := []*yang.Node{leaf}
+	for n := leaf.DataParent(); n != nil && n.Kind != yang.Root; n = n.DataParent() {
+		steps = append(steps, n)
+	}
+	slices.Reverse(steps)
+	target = "/rests/data"
+	for i, n := range steps {
+		target += "/" + n.QName()
+		if n.Kind != yang.List {
+			continue
+		}
+		target += "?limit=" + strconv.Itoa(maxSuggestedEntries)
+		var below []string
+		for _, inner := range steps[i+1:] {
+			below = append(below, inner.QName())
+		}
+		return n, target + "&fields=" + strings.Join(below, "/")
+	}
+	return leaf, target
 }

@@ -60,7 +60,7 @@ func (s *Server) restCommands() []commands.Command {
 				defer f.Close()
 				body = f
 			}
-			answer, err := s.callTrees(ctx, in.Caller, in.Arg("method"), in.Arg("path"), body)
+			answer, err := s.callTrees(ctx, in.Caller, in.Arg("method"), in.Arg("path"), body, callBytes)
 			if err == nil && len(answer) > 0 {
 				_, err = in.Stdout.Write(append(bytes.TrimRight(answer, "\n"), '\n'))
 			}
@@ -69,12 +69,13 @@ func (s *Server) restCommands() []commands.Command {
 	}}
 }
 
-// callTrees makes a request of the trees for somebody who is known already.
+// callTrees makes a request of the trees for somebody who is known already. An answer of more than limit bytes is refused.
 func (s *Server) callTrees(
 	ctx context.Context,
 	who caller.Caller,
 	method, target string,
 	body io.Reader,
+	limit int,
 ) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTime)
 	defer cancel()
@@ -116,10 +117,13 @@ func (s *Server) callTrees(
 		return nil, err
 	}
 	path.Rewrite(r.URL)
-	w := documentWriter{limit: callBytes}
+	w := documentWriter{limit: limit}
 	s.router.ServeHTTP(&w, r.WithContext(caller.With(reqpath.With(ctx, path), who)))
 	if w.status >= http.StatusBadRequest {
 		return nil, callFault(w.status, w.body.Bytes())
+	}
+	if w.full {
+		return nil, fault.New(fault.TooBig, "the answer has more than %d bytes: ask for a part of it, or for a page with limit=", limit)
 	}
 	return w.body.Bytes(), nil
 }

@@ -78,6 +78,7 @@ type documentWriter struct {
 	header http.Header
 	status int
 	body   bytes.Buffer
+	full   bool // more than limit was written; body ends before it
 }
 
 func (w *documentWriter) Header() http.Header {
@@ -93,7 +94,7 @@ func (w *documentWriter) WriteHeader(status int) {
 
 func (w *documentWriter) Write(b []byte) (int, error) {
 	w.WriteHeader(http.StatusOK)
-	if w.body.Len()+len(b) > w.limit {
+	if w.full = w.full || w.body.Len()+len(b) > w.limit; w.full {
 		return 0, io.ErrShortWrite
 	}
 	return w.body.Write(b)

@@ -11,16 +11,28 @@ function showTheme(name) {
   }
 }
 
-function chosenTheme() {
-  const name = localStorage.getItem('docs-theme');
-  return name in themes ? name : 'auto';
+// A browser that stores nothing throws: the choice is then forgotten with the page.
+let theme = 'auto';
+
+function readTheme() {
+  try {
+    const name = localStorage.getItem('docs-theme');
+    theme = Object.hasOwn(themes, name) ? name : 'auto';
+  } catch {
+    // the theme that was chosen on this page
+  }
+  return theme;
 }
 
 function chooseNextTheme() {
   const names = Object.keys(themes);
-  const next = names[(names.indexOf(chosenTheme()) + 1) % names.length];
-  localStorage.setItem('docs-theme', next);
-  showTheme(next);
+  theme = names[(names.indexOf(readTheme()) + 1) % names.length];
+  try {
+    localStorage.setItem('docs-theme', theme);
+  } catch {
+    // it is shown all the same
+  }
+  showTheme(theme);
 }
 
 // Every word must be in a section. Tasks come first, then hits in titles; of those, guides before references.
@@ -59,9 +71,9 @@ function showHit({section, at}) {
   return li;
 }
 
-showTheme(chosenTheme());
+showTheme(readTheme());
 document.addEventListener('DOMContentLoaded', () => {
-  showTheme(chosenTheme());
+  showTheme(readTheme());
   document.getElementById('theme').addEventListener('click', chooseNextTheme);
   const input = document.getElementById('search');
   const hits = document.getElementById('hits');

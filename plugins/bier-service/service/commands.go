@@ -2,7 +2,6 @@ package service
 
 import (
 	"context"
-	"os"
 	"slices"
 	"strconv"
 
@@ -255,6 +254,9 @@ func (s *Service) driverNames(ctx context.Context, _ string) (out []string) {
 	return out
 }
 
+// maxKeyFile is the largest file of a private key, in bytes.
+const maxKeyFile = 64 << 10
+
 func (s *Service) addRouter(ctx context.Context, in *commands.Invocation) error {
 	port, err := strconv.ParseUint(in.Option("port"), 10, 16)
 	if err != nil {
@@ -270,14 +272,9 @@ func (s *Service) addRouter(ctx context.Context, in *commands.Invocation) error 
 		Dialect: in.Option("dialect"),
 	}
 	if file := in.Option("key-file"); file != "" {
-		key, err := os.ReadFile(file)
+		key, err := in.ReadFile("", file, maxKeyFile)
 		if err != nil {
-			return fault.Wrap(
-				fault.Invalid,
-				err,
-				"the key cannot be read: %v",
-				commands.FileError(err),
-			)
+			return err
 		}
 		m.PrivateKey = string(key)
 	} else if m.User != "" && in.Terminal != nil {

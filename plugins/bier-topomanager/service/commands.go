@@ -2,8 +2,6 @@ package service
 
 import (
 	"context"
-	"io"
-	"os"
 	"slices"
 
 	"ctl.internal/internal/bier"
@@ -190,18 +188,9 @@ func (s *Service) selectTopologies(in *commands.Invocation) (out []*bier.Topolog
 
 func (s *Service) importFile(ctx context.Context, in *commands.Invocation) error {
 	name := in.Arg("file")
-	from := in.Stdin
-	if name != "-" {
-		f, err := os.Open(commands.Path(s.home, name))
-		if err != nil {
-			return fault.Wrap(fault.Invalid, err, "%v", commands.FileError(err))
-		}
-		defer f.Close()
-		from = f
-	}
-	text, err := io.ReadAll(io.LimitReader(from, importer.MaxSize+1))
+	text, err := in.ReadFile(s.home, name, importer.MaxSize)
 	if err != nil {
-		return fault.Wrap(fault.Invalid, err, "%v", err)
+		return err
 	}
 	all, err := importer.Parse(text)
 	if err != nil {

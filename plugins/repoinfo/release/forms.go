@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"ctl.internal/plugins/repoinfo/report"
+	"ctl.internal/sdk/commands"
 )
 
 // Text lays the answer out for a terminal.
@@ -331,7 +332,7 @@ func writeTable(w io.Writer, rows [][]string) error {
 	out := csv.NewWriter(w)
 	for _, row := range rows {
 		for i := range row {
-			row[i] = report.PlainCell(row[i])
+			row[i] = commands.CSVCell(row[i])
 		}
 		if err := out.Write(row); err != nil {
 			return err

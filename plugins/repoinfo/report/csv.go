@@ -6,8 +6,9 @@ import (
 	"io"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
+
+	"ctl.internal/sdk/commands"
 )
 
 // header are the columns of the CSV form; what a row does not have stays empty.
@@ -21,7 +22,7 @@ func (r *Report) CSV(w io.Writer) error {
 	row := func(columns map[string]string) {
 		list := make([]string, len(header))
 		for i, name := range header {
-			list[i] = PlainCell(columns[name])
+			list[i] = commands.CSVCell(columns[name])
 		}
 		_ = out.Write(list) // Error reports it
 	}
@@ -119,12 +120,4 @@ func formatTime(when int64) string {
 		return ""
 	}
 	return time.Unix(when, 0).UTC().Format(time.RFC3339)
-}
-
-// PlainCell keeps a spreadsheet from running a name as a formula.
-func PlainCell(s string) string {
-	if s != "" && strings.ContainsRune("=+-@\t\r", rune(s[0])) {
-		return "'" + s
-	}
-	return s
 }

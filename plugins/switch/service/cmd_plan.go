@@ -3,8 +3,6 @@ package service
 import (
 	"context"
 	"fmt"
-	"io"
-	"os"
 	"strconv"
 	"strings"
 
@@ -13,7 +11,7 @@ import (
 	"ctl.internal/sdk/operations"
 )
 
-// maxPlanFile is the largest file of a plan that is read, in octets; the parser says what is too long.
+// maxPlanFile is the largest file of a plan that is read, in octets.
 const maxPlanFile = 2 << 20
 
 func (s *Service) planCommands() []commands.Command {
@@ -48,7 +46,7 @@ func (s *Service) cmdPlan() commands.Command {
 			"Example: switch:plan import/office.yaml\n         switch:plan import/office.yaml --apply",
 		Arguments: []commands.Argument{{
 			Name:     "file",
-			Help:     "the plan",
+			Help:     "the plan; - is the standard input",
 			Type:     commands.File,
 			Required: true,
 			Complete: commands.Files(s.base, ".yaml"),
@@ -64,14 +62,9 @@ func (s *Service) cmdPlan() commands.Command {
 }
 
 func (s *Service) runPlanCommand(ctx context.Context, in *commands.Invocation) error {
-	f, err := os.Open(s.resolvePath(in.Arg("file")))
+	text, err := in.ReadFile(s.base, in.Arg("file"), maxPlanFile)
 	if err != nil {
-		return fault.Wrap(fault.Invalid, err, "the plan cannot be read: %v", commands.FileError(err))
-	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, maxPlanFile))
-	if err != nil {
-		return fault.Wrap(fault.Invalid, err, "the plan cannot be read: %v", err)
+		return err
 	}
 	document := documentIn{string(text)}
 	if !in.Flag("apply") {

@@ -230,17 +230,9 @@ func (o *inventoryOut) formatNetBox(form string) (string, error) {
 	}
 	for _, row := range rows {
 		for i, text := range row {
-			row[i] = plainCell(text)
+			row[i] = commands.CSVCell(text)
 		}
 	}
 	err := w.WriteAll(rows)
 	return b.String(), err
-}
-
-// plainCell keeps a text of a switch from being a formula where a table is opened by a spreadsheet.
-func plainCell(text string) string {
-	if text != "" && strings.ContainsRune("=+-@\t\r", rune(text[0])) {
-		return "'" + text
-	}
-	return text
 }

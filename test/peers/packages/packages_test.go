@@ -67,15 +67,15 @@ func TestPackages(t *testing.T) {
 	t.Run("deb in a Debian chroot", deb)
 }
 
-// Each of these is an upgrade of the one before, for dpkg: without a tag by the time of the commit, then by tags and the
-// commits since.
+// Each of these is an upgrade of the one before, for dpkg and for rpm if it is there: without a tag by the time of the commit,
+// then by tags and the commits since. A tag of a candidate is before the tag of its version.
 func laterVersion(t *testing.T) {
 	peer(t, "dpkg")
 	dir := t.TempDir()
 	run(t, fmt.Sprintf("cp Makefile %[1]q; cd %[1]q; git init -q .; git config user.name a; git config user.email a@b", dir))
 	var versions []string
-	for i, tag := range []string{"", "", "v1.2.3", "", ""} {
-		run(t, fmt.Sprintf("cd %q; GIT_COMMITTER_DATE='2026-01-02T03:04:0%d-0%d00' git commit -q --allow-empty -m x", dir, i, i))
+	for i, tag := range []string{"", "", "v1.2.3-rc1", "", "v1.2.3-rc2", "v1.2.3", "", "", "v1.3.0-beta-2", "", "v1.3.0"} {
+		run(t, fmt.Sprintf("cd %q; GIT_COMMITTER_DATE='2026-01-02T03:04:%02d-%02d00' git commit -q --allow-empty -m x", dir, i, i))
 		if tag != "" {
 			run(t, fmt.Sprintf("cd %q; git tag %s", dir, tag))
 		}
@@ -84,6 +84,9 @@ func laterVersion(t *testing.T) {
 	}
 	for i := range versions[1:] {
 		run(t, fmt.Sprintf("dpkg --compare-versions %q lt %q || { echo %[1]q is not before %[2]q; exit 1; }", versions[i], versions[i+1]))
+		if _, err := exec.LookPath("rpm"); err == nil {
+			run(t, fmt.Sprintf("test $(rpm --eval '%%{lua:print(rpm.vercmp(\"%s\", \"%s\"))}') = -1", versions[i], versions[i+1]))
+		}
 	}
 }
 

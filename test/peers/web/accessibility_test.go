@@ -110,6 +110,7 @@ func TestAccessibility(t *testing.T) {
 	_, c := switches(t, "ring:5", "ctl-switch-all ctl-bier-all")
 	gittest.Zoo(t, filepath.Join(c.Home, "data", "repos", "zoo.git"))
 	c.Ctl("feature:install --grant ctl-repoinfo")
+	installRacks(t, c)
 
 	check := func(name, rules string) {
 		t.Helper()

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 
 	"ctl.internal/test/harness"
@@ -40,6 +41,7 @@ func TestDocumentationIsSearched(t *testing.T) {
 		t.Errorf("the first hit is %q", first)
 	}
 	checkDocsOnPhone(ctx, t, c.HTTP)
+	checkDocsWithoutStorage(ctx, t, c.HTTP)
 	if said := complaints()[before:]; slices.ContainsFunc(said, func(s string) bool { return strings.Contains(s, "/docs/") }) {
 		t.Errorf("the browser complains: %v", said)
 	}
@@ -60,5 +62,24 @@ func checkDocsOnPhone(ctx context.Context, t *testing.T, address string) {
 		chromedp.Evaluate(`localStorage.removeItem('docs-theme')`, nil))
 	if !textFirst || !fits || theme != "dark" {
 		t.Errorf("text first: %v, fits: %v, theme %q", textFirst, fits, theme)
+	}
+}
+
+// In a browser that lets pages store nothing, search and theme work; the theme is that of the page.
+func checkDocsWithoutStorage(ctx context.Context, t *testing.T, address string) {
+	t.Helper()
+	const none = `Object.defineProperty(window, 'localStorage', {get() { throw new DOMException('denied', 'SecurityError') }})`
+	var stored bool
+	var theme string
+	run(ctx, t, "docs without storage", chromedp.ActionFunc(func(ctx context.Context) error {
+		_, err := page.AddScriptToEvaluateOnNewDocument(none).Do(ctx)
+		return err
+	}), chromedp.EmulateViewport(1280, 900), chromedp.Navigate(address+"/docs/console.html"), chromedp.WaitVisible(`main h1`),
+		chromedp.Evaluate(`(() => { try { localStorage.getItem('a'); return true } catch { return false } })()`, &stored),
+		chromedp.SendKeys(`#search`, "limits.body"), chromedp.WaitVisible(`#hits li`),
+		chromedp.Click(`#theme`), chromedp.Click(`#theme`), until(`document.getElementById('theme').textContent === 'Theme: dark'`),
+		chromedp.Evaluate(`document.documentElement.style.colorScheme`, &theme))
+	if stored || theme != "dark" {
+		t.Errorf("the page can store: %v, theme %q", stored, theme)
 	}
 }

@@ -69,6 +69,8 @@ var everyPage = []struct{ name, path, ready string }{
 	{"repos-source", "#/repos/notes?ref1=master&ref2=v1&project=zoo&view=source", `document.querySelector('main .note, main pre') && !document.querySelector('.skeleton')`},
 	{"repos-compare", "#/repos/compare?ref1=master&ref2=v1&project=zoo", `document.querySelector('main .note, main .numbers, main table, main svg.picture') && !document.querySelector('.skeleton')`},
 	{"repos-reviews", "#/repos/reviews", `document.querySelector('main .note, main .numbers, main table, main svg.picture') && !document.querySelector('.skeleton')`},
+	{"plugin-pages", "#/plugin", `document.querySelector('main .list') && !document.querySelector('.skeleton')`},
+	{"plugin-page", "#/plugin/racks", `document.querySelector('.detail .card form, .detail .note') && !document.querySelector('.skeleton')`},
 	{"api", "#/api", `document.querySelectorAll('.virtual li').length > 5`},
 	{"operation", "#/api/POST%20%2Frestconf%2Foperations%2Fvlan%3Aadd-vlan-and-set-ports", `document.querySelectorAll('.detail .field').length > 3`},
 	{"yang", "#/yang/vlan", `document.querySelectorAll('.detail details').length > 3`},

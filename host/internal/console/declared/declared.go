@@ -7,10 +7,12 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 
 	"ctl.internal/host/internal/present"
+	"ctl.internal/internal/console"
 	"ctl.internal/internal/yang"
 	"ctl.internal/sdk/commands"
 	"ctl.internal/sdk/fault"
@@ -238,14 +240,14 @@ func show(r *yang.RPC, output []byte, in *commands.Invocation) error {
 		return in.Emit(members, nil)
 	}
 	for _, row := range values.Rows {
-		in.Printf("%s: %s\n", row[0], row[1])
+		in.Printf("%s\n", console.Printable(fmt.Sprintf("%s: %s", row...)))
 	}
 	for i, t := range tables {
 		if len(tables) > 1 || len(values.Rows) > 0 {
 			if i > 0 || len(values.Rows) > 0 {
 				in.Printf("\n")
 			}
-			in.Printf("%s:\n", t.Title)
+			in.Printf("%s:\n", console.Printable(t.Title))
 		}
 		if err := t.Write(in.Stdout, "table", in.Width); err != nil {
 			return err

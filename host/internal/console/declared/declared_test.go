@@ -149,6 +149,16 @@ func TestWhatIsTypedIsTheInput(t *testing.T) {
 	}
 }
 
+// What a device has written does not reach the cursor or the colours of the terminal, nor looks like a line of its own.
+func TestValuesAreOneLineEach(t *testing.T) {
+	b := newBench(t)
+	b.output = `{"state":"up\u001b[2J\r\nSecret: none\u009b31m","power":7}`
+	out, err := b.run("lab:restart", map[string][]string{"host": {"a"}}, nil, "text")
+	if err != nil || out != "State: up [2J  Secret: none 31m\npower: 7 W\n" {
+		t.Errorf("%q %v", out, err)
+	}
+}
+
 // sorted are the bytes of a text in their order: members of an object may have any.
 func sorted(text string) string {
 	b := []byte(text)

@@ -44,6 +44,26 @@ export function useData<T>(load: (signal: AbortSignal) => Promise<T>, deps: unkn
   return state.key === key ? { ...state, reload } : { loading: true, reload };
 }
 
+/**
+ * useSeldom is a value that changes at most once in so many seconds. A change is seen at once, what
+ * follows soon when the time is over.
+ */
+export function useSeldom<T>(value: T, seconds: number): T {
+  const [seen, see] = useState(value),
+    [rests, rest] = useState(false);
+  useEffect(() => {
+    if (rests || seen === value) return;
+    see(value);
+    rest(true);
+  }, [value, seen, rests]);
+  useEffect(() => {
+    if (!rests) return;
+    const t = setTimeout(() => rest(false), seconds * 1000);
+    return () => clearTimeout(t);
+  }, [rests, seconds]);
+  return seen;
+}
+
 /** useTick draws again every few seconds, for ages. */
 export function useTick(seconds: number): void {
   const [, set] = useState(0);
@@ -101,12 +121,18 @@ export function download(name: string, type: string, content: BlobPart): void {
   setTimeout(() => URL.revokeObjectURL(a.href), 10_000);
 }
 
-/** csv writes rows; cells that a spreadsheet would calculate get a quote. */
+const formula = /^[=+\-@\t\r]/,
+  decimal = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
+
+/**
+ * csv writes rows. Cells that a spreadsheet would run as a formula get a ' before them, as in the
+ * CSV of the console.
+ */
 export function csv(rows: (string | number)[][]): string {
   const cell = (v: string | number) => {
     let s = String(v ?? '');
-    if (typeof v === 'string' && /^[=+\-@\t]/.test(s)) s = "'" + s;
-    return /[",\n]/.test(s) ? '"' + s.replace(/"/g, '""') + '"' : s;
+    if (formula.test(s) && !decimal.test(s)) s = "'" + s;
+    return /[",\r\n]/.test(s) ? '"' + s.replace(/"/g, '""') + '"' : s;
   };
   return rows.map(r => r.map(cell).join(',')).join('\n') + '\n';
 }

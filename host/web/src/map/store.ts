@@ -2,6 +2,7 @@
 import { signal } from '@preact/signals';
 import { Fault, call, faultFrom } from '../core/api';
 import { onEvents } from '../core/events';
+import { readIfServed } from '../core/modules';
 import { isOpen, readTroubles } from '../core/troubles';
 import { Graph, Lost, Net, Point, merge, ofBier, read, withLost } from './graph';
 import { Places, beside, layout } from './layout';
@@ -40,15 +41,12 @@ export function refresh(background = false): Promise<void> {
 
 /** bierTopologies are those that BIER has; none while it is not installed. */
 async function bierTopologies(): Promise<Record<string, unknown>[]> {
-  try {
-    const a = await call<{
+  const a = await readIfServed('bier-topology', () =>
+    call<{
       'bier-network-topology'?: { 'bier-topology'?: Record<string, unknown>[] };
-    }>('/restconf/config/bier-topology:bier-network-topology', { background: true });
-    return (a['bier-network-topology']?.['bier-topology'] ?? []).map(ofBier);
-  } catch (e) {
-    if (e instanceof Fault && e.status) return []; // not installed, or not for this user
-    throw e;
-  }
+    }>('/restconf/config/bier-topology:bier-network-topology', { background: true }),
+  );
+  return (a?.['bier-network-topology']?.['bier-topology'] ?? []).map(ofBier);
 }
 
 /** lostNow are the lost nodes and links that nobody knows of; none where the list cannot be had. */

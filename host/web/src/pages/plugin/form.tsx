@@ -148,6 +148,7 @@ export function Form({
       <h3>{o.title}</h3>
       {o.help && <p class="soft">{o.help.replace(/\s+/g, ' ')}</p>}
       <form
+        inert={sure} // what is asked about is what is sent
         onSubmit={e => {
           e.preventDefault();
           if (o.confirm) setSure(true);

@@ -1,15 +1,15 @@
 // Pages of plugins that are made of their YANG modules alone: tables of their trees and answers,
 // forms of their operations, read again when something happens.
-import { useEffect } from 'preact/hooks';
-import { Fault, call } from '../../core/api';
-import { useData } from '../../core/data';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { Fault, call, loggedOut } from '../../core/api';
+import { useData, useSeldom } from '../../core/data';
 import { onEvents } from '../../core/events';
 import { route, to } from '../../core/route';
+import { printable } from '../../core/text';
 import { Empty, Loaded, Table, Title } from '../../core/ui';
 import { Answer, Form } from './form';
 import {
   Column,
-  Document,
   Numbered,
   Operation,
   PluginPage,
@@ -17,6 +17,7 @@ import {
   TableOf,
   cellOf,
   format,
+  nameOf,
   numbered,
   perform,
 } from './schema';
@@ -66,66 +67,107 @@ export function PluginsPage() {
   );
 }
 
-/** readTrees reads the trees that tables show; one that has nothing yet is empty. */
-async function readTrees(page: PluginPage, signal: AbortSignal) {
-  const trees = [...new Set(page.tables.map(t => t.tree!))],
-    read = (tree: string) =>
-      call<Document>(`/rests/data/${tree}`, { signal, background: true }).catch((e: unknown) => {
-        if (e instanceof Fault && e.status === 404) return {};
-        throw e;
-      });
-  const documents = await Promise.all(trees.map(read));
-  return Object.fromEntries(trees.map((t, i) => [t, documents[i] as unknown]));
+/** What the trees of a page hold, and why the user may not read some of them. */
+interface Trees {
+  documents: Record<string, unknown>;
+  refused: Record<string, string>;
 }
 
-/** A page of so few operations reads those that only show something by itself. */
+/** mayNot reports whether a user who is logged in is refused what another one may get. */
+const mayNot = (e: Fault): boolean => e.status === 403 || (e.status === 401 && !loggedOut.peek());
+
+/** readTrees reads the trees that tables show; those without data, or refused, are empty. */
+async function readTrees(page: PluginPage, signal: AbortSignal): Promise<Trees> {
+  const got: Trees = { documents: {}, refused: {} },
+    read = async (tree: string) => {
+      try {
+        got.documents[tree] = await call<unknown>(`/rests/data/${tree}`, {
+          signal,
+          background: true,
+        });
+      } catch (e) {
+        if (!(e instanceof Fault)) throw e;
+        if (mayNot(e)) got.refused[tree] = e.message;
+        else if (e.status !== 404) throw e;
+      }
+    };
+  await Promise.all([...new Set(page.tables.map(t => t.tree!))].map(read));
+  return got;
+}
+
+/** A page of so few operations calls those that only show something by itself. */
 const fewOperations = 8;
+
+/** Events are followed at most once in so many seconds by operations, which may ask devices. */
+const operationsEvery = 30;
 
 /** Show is the page of a plugin. */
 function Show({ page }: { page: PluginPage }) {
   const trees = useData(s => readTrees(page, s), [page.plugin]),
+    [changes, count] = useState(0),
+    [done, countDone] = useState(0),
+    seldom = useSeldom(changes, operationsEvery),
     isShown = (o: Operation) =>
       page.operations.length <= fewOperations &&
       o.readOnly &&
       !o.confirm &&
       !o.fields.some(f => f.required);
   useEffect(
-    () => onEvents(list => list.some(e => page.streams.includes(e.stream)) && trees.reload()),
+    () =>
+      onEvents(list => {
+        if (!list.some(e => page.streams.includes(e.stream))) return;
+        trees.reload();
+        count(n => n + 1);
+      }),
     [page.plugin],
   );
+  const onDone = () => {
+    trees.reload();
+    countDone(n => n + 1);
+  };
   return (
     <>
       <h2>{page.plugin}</h2>
       {page.tables.length > 0 && (
         <Loaded data={trees}>
-          {documents =>
+          {({ documents, refused }) =>
             page.tables.map(t => (
-              <TreeTable key={t.tree + t.path.join('/')} t={t} document={documents[t.tree!]} />
+              <TreeTable
+                key={t.tree + t.path.join('/')}
+                t={t}
+                document={documents[t.tree!]}
+                refused={refused[t.tree!]}
+              />
             ))
           }
         </Loaded>
       )}
       {page.operations.filter(isShown).map(o => (
-        <Shown key={o.name} o={o} at={trees.at} />
+        <Shown key={nameOf(o)} o={o} turn={`${seldom} ${done}`} />
       ))}
       {page.operations
         .filter(o => !isShown(o))
         .map(o => (
           <Form
-            key={o.module + o.name}
+            key={nameOf(o)}
             o={o}
             page={page}
-            documents={trees.value ?? {}}
-            onDone={o.readOnly ? () => undefined : trees.reload}
+            documents={trees.value?.documents ?? {}}
+            onDone={o.readOnly ? () => undefined : onDone}
           />
         ))}
     </>
   );
 }
 
-/** Shown is what an operation without inputs shows. */
-function Shown({ o, at }: { o: Operation; at: Date | undefined }) {
-  const output = useData(s => perform(o, {}, s), [o.module, o.name, at?.getTime() ?? 0]);
+/** Shown is what an operation without inputs shows; it is called again at each new turn. */
+function Shown({ o, turn }: { o: Operation; turn: string }) {
+  const output = useData(s => perform(o, {}, s), [nameOf(o)]),
+    shown = useRef(turn);
+  useEffect(() => {
+    if (shown.current !== turn) output.reload();
+    shown.current = turn;
+  }, [turn]);
   return (
     <div class="card">
       <h3>{o.title}</h3>
@@ -141,7 +183,15 @@ function cell(c: Column, row: Row) {
 }
 
 /** TreeTable is the table of a list of a tree. */
-function TreeTable({ t, document }: { t: TableOf; document: unknown }) {
+function TreeTable({
+  t,
+  document,
+  refused,
+}: {
+  t: TableOf;
+  document: unknown;
+  refused: string | undefined;
+}) {
   return (
     <div class="card">
       <h3>{t.title}</h3>
@@ -150,7 +200,13 @@ function TreeTable({ t, document }: { t: TableOf; document: unknown }) {
         name={t.title}
         rows={numbered(document, t)}
         id={r => String(r.at)}
-        empty={<Empty>There is no {t.title} yet.</Empty>}
+        empty={
+          <Empty>
+            {refused === undefined
+              ? `There is no ${t.title} yet.`
+              : `You may not read this: ${printable(refused)}`}
+          </Empty>
+        }
         columns={t.columns.map(c => ({
           name: c.title,
           text: (r: Numbered) => format(c, cellOf(c, r.row)),

@@ -172,13 +172,16 @@ export function inputOf(fields: Field[], typed: Record<string, string>): Documen
   return input;
 }
 
+/** nameOf is the name of an operation, which no operation of another module has. */
+export const nameOf = (o: Operation): string => `${o.module}:${o.name}`;
+
 /** perform calls an operation and returns its output. */
 export async function perform(
   o: Operation,
   input: Document,
   signal?: AbortSignal,
 ): Promise<Document> {
-  const answer = await call<Document | undefined>(`/rests/operations/${o.module}:${o.name}`, {
+  const answer = await call<Document | undefined>(`/rests/operations/${nameOf(o)}`, {
     method: 'POST',
     body: { [o.module + ':input']: input },
     ...(signal ? { signal, background: true } : {}),
