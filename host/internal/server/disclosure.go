@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"ctl.internal/host/internal/aaa"
 	"ctl.internal/host/internal/restconf"
 	"ctl.internal/host/internal/restconf/tree"
 	"ctl.internal/sdk/caller"
@@ -31,7 +32,7 @@ func (s *Server) disclosureTo(ctx context.Context, module string) *disclosure {
 	}
 	o := s.catalog.origins.Load()
 	who, known := caller.From(ctx)
-	if o == nil || len(o.modules[module]) == 0 || !known || who.Domain == pluginDomain {
+	if o == nil || len(o.modules[module]) == 0 || !known || aaa.IsPlugin(ctx) {
 		return nil
 	}
 	d := &disclosure{

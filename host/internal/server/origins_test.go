@@ -109,8 +109,15 @@ func TestOperationsAndEventsAreWithoutClosedEntries(t *testing.T) {
 	if _, err := anonymous.refuseInput([]byte(`{"topology-id": "open"}`)); fault.KindOf(err) != fault.Denied {
 		t.Errorf("a caller who is not known: %v", err)
 	}
-	if s.disclosureTo(as("user"), "ctl-system") != nil || s.disclosureTo(caller.With(t.Context(), caller.Caller{User: "x", Domain: pluginDomain}), "bier-topology-api") != nil {
+	if s.disclosureTo(as("user"), "ctl-system") != nil || s.disclosureTo(aaa.AsPlugin(t.Context(), "x"), "bier-topology-api") != nil {
 		t.Error("an operation that is made of no tree, or of a plugin itself, is restricted")
+	}
+	if s.disclosureTo(caller.With(t.Context(), caller.Caller{User: "x", Domain: aaa.PluginDomain}), "bier-topology-api") == nil {
+		t.Error("nothing is kept from a user whose domain is called like that of plugins")
+	}
+	served := aaa.Through(caller.With(t.Context(), caller.Caller{User: "x", Domain: aaa.PluginDomain}), aaa.AsPlugin(t.Context(), "x"))
+	if s.disclosureTo(served, "bier-topology-api") != nil {
+		t.Error("what is called while a call of a plugin is served is restricted")
 	}
 	for _, c := range []struct{ module, input, output, want string }{
 		{"bier-topology-api", `{"topology-id": "closed"}`, "", "refused"},
