@@ -189,11 +189,11 @@ func outsideRealm(f *secini.File, ob *secini.Object, class string, o Options) (a
 		r.Epoch = func() uint64 { return o.Realms.Epoch(class) }
 	}
 	r.Outside = &late{
-		config: c,
-		source: o.Realms,
-		log:    o.Logger("org.ctl.aaa"),
-		now:    o.Now,
-		takes:  facts.takes,
+		config:   c,
+		source:   o.Realms,
+		log:      o.Logger("org.ctl.aaa"),
+		now:      o.Now,
+		declared: facts.takes,
 	}
 	return r, nil
 }
