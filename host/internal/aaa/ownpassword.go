@@ -20,7 +20,7 @@ func (a *AAA) ownPassword(
 	user, current, fresh string,
 	from netip.AddrPort,
 ) error {
-	if at := strings.LastIndexByte(user, '@'); slices.Contains(a.authn.OutsideRealms(), user[at+1:]) {
+	if at := strings.LastIndexByte(user, '@'); at >= 0 && slices.Contains(a.authn.OutsideRealms(), user[at+1:]) {
 		return errElsewhere(user[at+1:])
 	}
 	l, err := a.authn.Login(ctx, authn.Credentials{
