@@ -55,12 +55,13 @@ func TestUsersOfOtherRealmsAreNobodyHere(t *testing.T) {
 
 // Where a realm has several domains, users of two of them who are called the same are two.
 func TestUsersOfTwoDomainsOfARealmAreTwo(t *testing.T) {
-	d := &finding{directory{users: map[string]string{"ann@lab": "pw", "ann@sdn": "pw", "ann@Default": "pw"}, roles: []string{"admin"}, fallback: "Default"}, true}
+	d := &finding{directory{users: map[string]string{"ann@lab": "pw", "ann@lab@lab": "pw", "ann@sdn": "pw", "ann@Default": "pw"}, roles: []string{"admin"}, fallback: "Default"}, true}
 	l := open(t, idsvcINI, func(o *aaa.Options) { o.Realms = d })
 	for auth, want := range map[string]string{
-		"ann@lab:pw": "ann@lab@idSvcAuthRealm admin",
-		"ann@sdn:pw": "ann@sdn@idSvcAuthRealm admin",
-		"ann:pw":     "ann@idSvcAuthRealm admin",
+		"ann@lab:pw":     "ann@lab@idSvcAuthRealm admin",
+		"ann@lab@lab:pw": "ann@lab@lab@idSvcAuthRealm admin",
+		"ann@sdn:pw":     "ann@sdn@idSvcAuthRealm admin",
+		"ann:pw":         "ann@idSvcAuthRealm admin",
 	} {
 		if a := l.want(200, "GET", "/x", auth, ""); a.body != want {
 			t.Errorf("%s is %q, want %q", auth, a.body, want)

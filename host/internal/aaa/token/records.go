@@ -55,7 +55,7 @@ type Outside struct {
 // taken for the user. A domain of the realm is a part of the name, as users of several may be called the same.
 func (o *Outside) Names() (user, domain string) {
 	user = cmp.Or(o.Principal, o.User)
-	if o.Domain != "" && !strings.HasSuffix(strings.ToLower(user), "@"+o.Domain) {
+	if o.Domain != "" { // also after a name that ends in it: a@lab of lab is another than a of lab
 		user += "@" + o.Domain
 	}
 	return user, o.Realm
