@@ -77,6 +77,18 @@ func TestTokens(t *testing.T) {
 	}
 	for _, bad := range []string{
 		sign("ann:staff:1"),
+		sign("ann::99999999999"),
+		sign("ann:staff,,user:99999999999"),
+		sign(":staff:99999999999"),
+		sign("ann:sta\x07ff:99999999999"),
+		sign("ann:" + strings.Repeat("r", 256) + ":99999999999"),
+		sign("ann:staff:user:99999999999"),
+		sign("ann:99999999999"),
+		sign("ann:staff:"),
+		sign("ann:staff:soon"),
+		sign("ann:staff:-1"),
+		sign("ann:staff:9_9999999999"),
+		sign("ann:staff:99999999999999999999999999"),
 		strings.Replace(good, "staff", "admin", 1),
 		good[:len(good)-1],
 		":",

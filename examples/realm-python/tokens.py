@@ -3,6 +3,7 @@ hexadecimal, under the key of etc/sec.ini; ROLES are separated by commas, END is
 
 import hashlib
 import hmac
+import re
 import sys
 import threading
 import time
@@ -14,6 +15,7 @@ from ctlplugin import INVALID, NOT_FOUND, Fault
 from ctl.plugin.v1 import realm_pb2 as pb
 
 SHORTEST_KEY = 32
+END = re.compile("[0-9]{1,11}")  # what int() takes is more, such as +1_0 and numbers that no message has
 
 
 def sign(key, text):
@@ -25,16 +27,24 @@ def unknown(why):
     return pb.AuthenticateResponse(outcome=pb.AuthenticateResponse.OUTCOME_UNKNOWN, reason=why)
 
 
+def is_name(text, most):
+    """An answer with any other name would be a fault of this plugin."""
+    return text != "" and text.isprintable() and len(text.encode()) <= most
+
+
 def verdict(key, text, now):
     signed, _, mac = text.rpartition(":")
     if not hmac.compare_digest(sign(key, signed).encode(), mac.encode()):
         return unknown("the token is not signed with the key of this realm")
-    name, roles, end = signed.split(":")
+    name, roles, end = signed.split(":") if signed.count(":") == 2 else ("", "", "")
+    roles = roles.split(",")
+    if not is_name(name, 1024) or not all(is_name(role, 255) for role in roles) or not END.fullmatch(end):
+        return unknown("the token is not NAME:ROLES:END:MAC, with names of printable text and an end in Unix seconds")
     if now >= int(end):
         return unknown("the token of %s has ended" % name)
     return pb.AuthenticateResponse(
         outcome=pb.AuthenticateResponse.OUTCOME_AUTHENTICATED,
-        principal=name, roles=roles.split(","), expires=int(end))
+        principal=name, roles=roles, expires=int(end))
 
 
 class Realms:

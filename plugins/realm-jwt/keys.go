@@ -17,7 +17,8 @@ var errNoSuchKey = errors.New("no key of the provider has the kid of the token")
 
 // keyCache holds the keys of a provider. They are asked for again before they are too old, when a token
 // names one that is not there, at most once at a time and not more often than pause; while the provider
-// cannot be asked, the last ones are good for kept.
+// cannot be asked, the last ones are good for kept, and nobody waits for it long: anybody can send tokens that name keys which
+// are not there.
 type keyCache struct {
 	fetch                     func(context.Context) ([]jose.JSONWebKey, error)
 	now                       func() time.Time
@@ -34,7 +35,16 @@ type keyCache struct {
 	err     error     // of it
 	closed  bool
 
-	underWay chan struct{} // closed at the end of the question that is under way; nil = none is
+	underWay *question // nil = none is
+}
+
+// slowAfter is how long those who hold keys wait for the provider.
+const slowAfter = 500 * time.Millisecond
+
+// question is one to the provider.
+type question struct {
+	done chan struct{} // closed at its end
+	slow chan struct{} // closed slowAfter its begin
 }
 
 // find returns the keys of a kid; all keys for "". The error is errNoSuchKey, or why the provider could
@@ -47,7 +57,7 @@ func (c *keyCache) find(ctx context.Context, kid string) ([]jose.JSONWebKey, err
 		}
 		return found, nil
 	}
-	c.refresh(ctx)
+	c.refresh(ctx, age < max(c.kept, c.ttl))
 	found, age = c.look(kid)
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -56,10 +66,8 @@ func (c *keyCache) find(ctx context.Context, kid string) ([]jose.JSONWebKey, err
 		return nil, cmp.Or(c.err, errNoKeys)
 	case len(found) > 0:
 		return found, nil
-	case c.err != nil:
-		return nil, c.err // whether the provider has such a key by now is not known
 	}
-	return nil, errNoSuchKey
+	return nil, errNoSuchKey // also when the provider does not answer: such a token must not make the realm count as unavailable
 }
 
 // look returns the keys of a kid that are held, and their age.
@@ -78,38 +86,52 @@ func (c *keyCache) look(kid string) (found []jose.JSONWebKey, age time.Duration)
 }
 
 // refresh asks the provider, unless it was asked a moment ago, and waits for the answer half of the time that
-// the caller has: the keys at hand are used then. The question goes on, for those who come after.
-func (c *keyCache) refresh(ctx context.Context) {
+// the caller has, or for slowAfter from the begin of the question where keys are held: these are used then. The question goes
+// on, for those who come after.
+func (c *keyCache) refresh(ctx context.Context, held bool) {
+	q := c.startFetch()
+	if q == nil {
+		return
+	}
 	if deadline, limited := ctx.Deadline(); limited {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, time.Until(deadline)/2)
 		defer cancel()
 	}
+	var slow chan struct{} // never
+	if held {
+		slow = q.slow
+	}
 	select {
-	case <-c.startFetch():
+	case <-q.done:
+	case <-slow:
 	case <-ctx.Done():
 	}
 }
 
-// startFetch asks the provider if nobody does and it was not asked a moment ago. What it returns is closed
-// when there is nothing more to wait for.
-func (c *keyCache) startFetch() <-chan struct{} {
+// startFetch asks the provider if nobody does and it was not asked a moment ago. It returns the question that is under way; nil
+// when there is nothing to wait for.
+func (c *keyCache) startFetch() *question {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.underWay != nil {
 		return c.underWay
 	}
-	done := make(chan struct{})
 	if c.closed || !c.tried.IsZero() && c.now().Sub(c.tried) < c.pause {
-		close(done)
-		return done
+		return nil
 	}
-	c.tried, c.underWay = c.now(), done
+	q := &question{
+		done: make(chan struct{}),
+		slow: make(chan struct{}),
+	}
+	c.tried, c.underWay = c.now(), q
+	timer := time.AfterFunc(slowAfter, func() { close(q.slow) })
 	c.background.Go(func() {
-		defer close(done)
+		defer timer.Stop()
+		defer close(q.done)
 		c.fetchNow()
 	})
-	return done
+	return q
 }
 
 func (c *keyCache) fetchNow() {

@@ -6,6 +6,7 @@ import (
 	"crypto/elliptic"
 	"crypto/rand"
 	"errors"
+	"fmt"
 	"sync"
 	"testing"
 	"time"
@@ -146,4 +147,44 @@ func TestAProviderThatHangs(t *testing.T) {
 	if got, err := first.Authenticate(short, realm.Credentials{Bearer: i.token(i.claims())}); !errors.Is(err, errNoKeys) {
 		t.Errorf("without keys: %+v, %v", got, err)
 	}
+}
+
+// Anybody can send tokens that name keys which are not there. While the provider hangs they are refused, as others are, and keep
+// nobody waiting: the realm must not count as unavailable for those whose keys are at hand.
+func TestStrangersWhileTheProviderHangs(t *testing.T) {
+	i := newIssuer(t)
+	j := i.mustRealm(nil)
+	j.keys.timeout = time.Hour
+	i.good(j, "before")
+	stranger := must(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))
+	i.set(func() { i.fault = "hangs" })
+	i.pass(31 * time.Second)
+	for n := range 100 {
+		got, err := ask(t, j, sign(jose.ES256, stranger, header("kid", fmt.Sprint("none", n)), i.claims()))
+		if err != nil || got.Outcome != realm.Unknown {
+			t.Fatalf("a stranger: %+v, %v", got, err)
+		}
+		i.good(j, "with the keys at hand")
+	}
+	i.pass(10 * time.Minute) // the keys are old, and kept
+	i.good(j, "with old keys")
+	j.keys.mu.Lock()
+	defer j.keys.mu.Unlock()
+	if j.keys.underWay == nil {
+		t.Error("somebody waited until the provider was given up")
+	}
+}
+
+// A provider that fails at once refuses no good token either, and a key that it does not return is none.
+func TestStrangersWhileTheProviderFails(t *testing.T) {
+	i := newIssuer(t)
+	j := i.mustRealm(nil)
+	i.good(j, "before")
+	i.set(func() { i.fault = "fails" })
+	i.pass(31 * time.Second)
+	stranger := must(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))
+	if got, err := ask(t, j, sign(jose.ES256, stranger, header("kid", "none"), i.claims())); err != nil || got.Outcome != realm.Unknown {
+		t.Errorf("a stranger: %+v, %v", got, err)
+	}
+	i.good(j, "with the keys at hand")
 }

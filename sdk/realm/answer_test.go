@@ -33,6 +33,10 @@ func (h *hostile) Authenticate(_ context.Context, r *pluginv1.AuthenticateReques
 	return h.answer, nil
 }
 
+func (h *hostile) FindUser(context.Context, *pluginv1.FindUserRequest) (*pluginv1.AuthenticateResponse, error) {
+	return h.answer, nil
+}
+
 // dial serves on a connection in memory.
 func dial(t *testing.T, register func(*grpc.Server)) *realm.Client {
 	t.Helper()
@@ -76,7 +80,7 @@ func TestAnAnswerThatCannotBeUsedLetsNobodyIn(t *testing.T) {
 		"line break in the name":  {bearer, &pluginv1.AuthenticateResponse{Outcome: ok, Principal: "ann\nadmin"}, realm.Unavailable},
 		"huge name":               {password, &pluginv1.AuthenticateResponse{Outcome: ok, Principal: strings.Repeat("a", 2000)}, realm.Unavailable},
 		"empty role":              {bearer, &pluginv1.AuthenticateResponse{Outcome: ok, Principal: "ann", Roles: []string{""}}, realm.Unavailable},
-		"line break in a role":    {password, &pluginv1.AuthenticateResponse{Outcome: ok, Principal: "u", Roles: []string{"a\nadmin"}}, realm.Unavailable},
+		"line break in a role":    {bearer, &pluginv1.AuthenticateResponse{Outcome: ok, Principal: "u", Roles: []string{"a\nadmin"}}, realm.Unavailable},
 		"too many roles":          {bearer, &pluginv1.AuthenticateResponse{Outcome: ok, Principal: "ann", Roles: slices.Repeat([]string{"r"}, 1001)}, realm.Unavailable},
 		"refusal with everything": {bearer, &pluginv1.AuthenticateResponse{Outcome: pluginv1.AuthenticateResponse_OUTCOME_UNKNOWN, Principal: "ann", Expires: -1}, realm.Unknown},
 	} {
@@ -92,6 +96,35 @@ func TestAnAnswerThatCannotBeUsedLetsNobodyIn(t *testing.T) {
 	}
 	if h.asked.GetBearer().GetText() != "t" || h.asked.User != "" || h.asked.Password != "" {
 		t.Errorf("asked %v", h.asked)
+	}
+}
+
+// A directory may call anything anything: a role beyond the limits locks out none of its users, and is not theirs.
+func TestRolesOfDirectoriesAreLeftOut(t *testing.T) {
+	h := &hostile{}
+	c := dial(t, func(s *grpc.Server) { pluginv1.RegisterRealmServer(s, h) })
+	many := slices.Repeat([]string{"r"}, 1001)
+	for name, one := range map[string]struct{ sent, want []string }{
+		"empty":            {[]string{"", "r"}, []string{"r"}},
+		"long":             {[]string{strings.Repeat("a", 256), "r"}, []string{"r"}},
+		"a line break":     {[]string{"a\nadmin", "r"}, []string{"r"}},
+		"too many":         {many, many[:1000]},
+		"nothing but such": {[]string{""}, nil},
+		"none":             {nil, nil},
+		"good":             {[]string{strings.Repeat("a", 255), "r"}, []string{strings.Repeat("a", 255), "r"}},
+	} {
+		h.answer = &pluginv1.AuthenticateResponse{Outcome: pluginv1.AuthenticateResponse_OUTCOME_AUTHENTICATED, Roles: one.sent, Reason: "why"}
+		asked := c.Authenticate(t.Context(), "x", realm.Credentials{User: "u", Password: "p"})
+		found, err := c.Find(t.Context(), "x", "u", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, got := range []realm.Result{asked, found} {
+			warned := strings.Contains(got.Reason, "left out")
+			if got.Outcome != realm.Authenticated || !slices.Equal(got.Roles, one.want) || warned != (len(one.sent) > len(one.want)) || !strings.HasPrefix(got.Reason, "why") {
+				t.Errorf("%s: %+v", name, got)
+			}
+		}
 	}
 }
 
@@ -126,6 +159,29 @@ func (all) Close() error                                                       {
 
 func (all) Authenticate(context.Context, realm.Credentials) (realm.Result, error) {
 	return realm.Result{Outcome: realm.Authenticated, Principal: "ann"}, nil
+}
+
+// endless lets everybody in, until a time that no message has.
+type endless struct{ all }
+
+func (e endless) New(context.Context, realm.Config) (realm.Realm, []string, error) {
+	return e, nil, nil
+}
+
+func (endless) Authenticate(context.Context, realm.Credentials) (realm.Result, error) {
+	return realm.Result{Outcome: realm.Authenticated, Principal: "ann", Expires: time.Unix(1<<40, 0)}, nil
+}
+
+func TestCredentialsOfALongTimeAreNoFault(t *testing.T) {
+	c := dial(t, func(s *grpc.Server) {
+		realm.Register(s, "", func() (realm.Factory, error) { return endless{all{[]realm.Kind{realm.Bearer}}}, nil })
+	})
+	if _, err := c.Configure(t.Context(), realm.Config{Name: "x"}); err != nil {
+		t.Fatal(err)
+	}
+	if got := c.Authenticate(t.Context(), "x", realm.Credentials{Bearer: "t"}); got.Outcome != realm.Authenticated || got.Expires.Year() < 9000 {
+		t.Errorf("%+v", got)
+	}
 }
 
 func TestARealmNeverSeesWhatItDoesNotTake(t *testing.T) {

@@ -2,6 +2,7 @@ package realm
 
 import (
 	"context"
+	"strings"
 	"sync"
 	"time"
 
@@ -140,6 +141,12 @@ func resultFromProto(r *pluginv1.AuthenticateResponse, kind Kind) Result {
 		Principal: r.Principal,
 		Roles:     r.Roles,
 		Reason:    r.Reason,
+	}
+	if kind == Password {
+		var warning string
+		if res.Roles, warning = dropRoles(r.Roles); warning != "" {
+			res.Reason = strings.TrimPrefix(res.Reason+"; "+warning, "; ")
+		}
 	}
 	for outcome, sent := range outcomes {
 		if sent == r.Outcome {

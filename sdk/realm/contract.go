@@ -79,13 +79,14 @@ const (
 	Unavailable
 )
 
-// Result is the answer to credentials.
+// Result is the answer to credentials. Names are printable text. In an answer to a token anything beyond the limits below is a fault of
+// the plugin, and the realm counts as unavailable; to a password, and of Find, such roles are left out, and Reason says so.
 type Result struct {
 	Outcome   Outcome
-	Principal string    // the user as this realm names it; needed where the credentials name none
-	Roles     []string  // roles of the controller, already mapped
+	Principal string    // the user as this realm names it, 1024 bytes at most; needed where the credentials name none
+	Roles     []string  // roles of the controller, already mapped: 1000 at most, each of 1 to 255 bytes
 	Reason    string    // for the log, without secrets
-	Expires   time.Time // end of the credentials, in whole seconds; zero = they do not say
+	Expires   time.Time // end of the credentials, in whole seconds, until the year 9999; zero = they do not say
 }
 
 // Realm authenticates users. Authenticate must honour ctx's deadline. An error

@@ -157,7 +157,7 @@ func resultToProto(res Result, err error) (*pluginv1.AuthenticateResponse, error
 		Reason:    res.Reason,
 	}
 	if !res.Expires.IsZero() {
-		answer.Expires = res.Expires.Unix()
+		answer.Expires = min(res.Expires.Unix(), latest.Unix())
 	}
 	return answer, nil
 }

@@ -109,12 +109,18 @@ func New(ctx context.Context, o Options) (*AAA, error) {
 		Audit:       a.recorder.Change,
 		Dependents:  []identity.Dependent{a.tokens.Dependents},
 		Deleted:     o.Deleted,
+		NoDomain: func(name string) string {
+			return whyNoDomain(conf.realms, name)
+		},
 	})
 	a.tokens.Bind(a.identity)
 	if made, err := a.identity.Bootstrap(ctx, o.First); err != nil {
 		return nil, fmt.Errorf("make the first users: %w", err)
 	} else if made {
 		a.log.Info("the users admin and user were made")
+	}
+	if err := a.checkDomains(ctx, conf); err != nil {
+		return nil, err
 	}
 	a.takeAllKeys(ctx)
 	limiter := throttle.New(o.Throttle, o.Now)
@@ -192,6 +198,7 @@ func (a *AAA) Accounting() *accounting.Recorder {
 }
 
 type config struct {
+	file       *secini.File
 	rules      *rules.Set
 	realms     []authn.Realm
 	challenge  string
@@ -207,6 +214,7 @@ func compileConfig(o Options, hasher *password.Hasher) (config, error) {
 	set, ruleErr := rules.Compile(f)
 	realms, realmErr := compileRealms(f, o, hasher)
 	c := config{
+		file:      f,
 		rules:     set,
 		realms:    realms,
 		challenge: "application",

@@ -40,6 +40,7 @@ func (a *AAA) Allows(ctx context.Context, who caller.Caller, method, path string
 		Port:   localPort(ctx),
 		Caller: who,
 		Known:  true,
+		Plugin: IsPlugin(ctx),
 	}
 	if a.decideRequest(&env{aaa: a}, &q) != rules.Pass {
 		return fault.New(fault.Denied, "user %s may not %s %s", who.User, method, path)
@@ -72,6 +73,7 @@ func (a *AAA) MayRead(ctx context.Context, who caller.Caller, address string) (m
 		Port:   localPort(ctx),
 		Caller: who,
 		Known:  who.User != "",
+		Plugin: IsPlugin(ctx),
 	}
 	if a.decideRequest(&env{
 		aaa: a,
@@ -113,14 +115,17 @@ func localPort(ctx context.Context) int {
 	return 0
 }
 
-// Through returns ctx with what served says of the way a request came: for a call
-// that is made while it is served.
+// Through returns ctx with what served says of the way a request came, and whether a plugin sent it for nobody: for a call
+// that is made while it is served, with its caller.
 func Through(ctx, served context.Context) context.Context {
 	if local := served.Value(http.LocalAddrContextKey); local != nil {
 		ctx = context.WithValue(ctx, http.LocalAddrContextKey, local)
 	}
 	if overTLS(served) {
 		ctx = OverTLS(ctx)
+	}
+	if IsPlugin(served) {
+		ctx = context.WithValue(ctx, pluginKey{}, served.Value(pluginKey{}))
 	}
 	return ctx
 }

@@ -46,7 +46,6 @@ func (c *Console) Password(
 		Address: address,
 	}
 	if !l.Local {
-		who.Domain = l.Realm // a user of this controller who is called the same is somebody else
 		return who, c.lookUpOutside(l, who), nil
 	}
 	if c.a.identity.MustChange(l.Principal) != "" {

@@ -31,12 +31,17 @@ func (a *AAA) askRoles(q *rules.Request) (by string, permits bool) {
 		return "the roles of " + RolesNode + " cannot be read, so only role admin may do something", false
 	}
 	set := a.roles.Now()
-	if !set.Confines(q.Caller.Roles) {
+	if q.Plugin || !a.confines(q.HTTP.Context(), set, q.Caller.Roles) {
 		return "", true
 	}
 	asked := a.canonical(q.HTTP.Method, q.Path)
 	asked.Alone = q.Alone
 	return set.Decide(q.Caller.Roles, asked)
+}
+
+// confines is labrole.Set.Confines with the roles that the controller has.
+func (a *AAA) confines(ctx context.Context, set *labrole.Set, roles []string) bool {
+	return set.Confines(roles, func(name string) bool { return a.identity.HasRole(ctx, name) })
 }
 
 func (a *AAA) canonical(method string, p reqpath.Path) labrole.Asked {
@@ -65,7 +70,8 @@ func (a *AAA) explainRoles(x *Explanation, q *rules.Request) {
 // control has permitted the operation itself by then.
 func (a *AAA) PermitsInput(ctx context.Context, operation string, names func() []string) error {
 	who, known := caller.From(ctx)
-	if set := a.roles.Now(); !known || !set.Confines(who.Roles) {
+	set := a.roles.Now()
+	if !known || IsPlugin(ctx) || !a.confines(ctx, set, who.Roles) {
 		return nil
 	}
 	p, err := reqpath.ParseString(operation)
@@ -73,7 +79,7 @@ func (a *AAA) PermitsInput(ctx context.Context, operation string, names func() [
 		return err
 	}
 	named := names()
-	if a.roles.Now().PermitsNames(who.Roles, a.canonical(http.MethodPost, p), named) {
+	if set.PermitsNames(who.Roles, a.canonical(http.MethodPost, p), named) {
 		return nil
 	}
 	return fault.New(
@@ -104,7 +110,7 @@ func (a *AAA) namedByRole(
 	module, name string,
 ) bool {
 	set := a.roles.Now()
-	if len(set.Roles()) == 0 {
+	if len(set.Roles()) == 0 || a.roles.Failed() {
 		return false
 	}
 	return set.Named(roles, a.canonical(method, p), names, func(pattern string) bool {
@@ -112,8 +118,10 @@ func (a *AAA) namedByRole(
 	})
 }
 
+type forceKey struct{}
+
 // checkRoles refuses roles that are invalid, and the end of a role that a user has: without it the user would be confined no
-// more.
+// more. Who has a role in another realm is not known here, so where there are such realms only access:role-uninstall --force ends one.
 func (a *AAA) checkRoles(ctx context.Context, after json.RawMessage) error {
 	next, err := labrole.Compile(after)
 	if err != nil {
@@ -130,6 +138,17 @@ func (a *AAA) checkRoles(ctx context.Context, after json.RawMessage) error {
 				RolesNode+"/role="+name,
 				"%s still have the role %s and would be confined no more; take it from them first",
 				strings.Join(holders, ", "),
+				name,
+			)
+		}
+		outside := a.authn.OutsideRealms()
+		if forced, _ := ctx.Value(forceKey{}).(bool); len(outside) > 0 && !forced {
+			return fault.At(
+				fault.InUse,
+				RolesNode+"/role="+name,
+				"users of the realms %s may have the role %s, which cannot be counted here, and could be confined no more; if none has it, or that is wanted: access:role-uninstall %s --force",
+				strings.Join(outside, ", "),
+				name,
 				name,
 			)
 		}
@@ -162,14 +181,21 @@ func (a *AAA) roleCommands() []commands.Command {
 				Help: "of driver-tester: the features and plugins, with commas between them, * for any text",
 			}},
 			Help: "access:role-install viewer\naccess:role-install driver-tester --names ctl-my-driver,my-driver\n" +
-				"aaa:add-grant then gives it to users. Users with another role, such as admin or user, keep what that one gives.",
+				"aaa:add-grant then gives it to users. Users with another role of this controller, such as admin or user, keep what that one gives; " +
+				"users of other realms without any role that aaa:get-roles shows may do nothing from then on.",
 		},
 		{
 			Name:      "access:role-uninstall",
 			Summary:   "end a role that confines",
 			Run:       a.uninstallRoleCommand,
 			Arguments: []commands.Argument{name},
-			Help:      "It is refused while a user has the role.",
+			Options: []commands.Option{{
+				Name:  "force",
+				Short: "f",
+				Help:  "although users of other realms, who cannot be counted here, may have the role",
+				Type:  commands.Bool,
+			}},
+			Help: "It is refused while a user of this controller has the role, and without --force where etc/sec.ini has other realms.",
 		},
 	}
 }
@@ -237,7 +263,7 @@ func (a *AAA) uninstallRoleCommand(ctx context.Context, in *commands.Invocation)
 	if !slices.ContainsFunc(installed, func(r labrole.Role) bool { return r.Name == name }) {
 		return fault.New(fault.NotFound, "the role %s is not installed", name)
 	}
-	ctx = caller.With(ctx, in.Caller)
+	ctx = context.WithValue(caller.With(ctx, in.Caller), forceKey{}, in.Flag("force"))
 	if err := a.o.StoreRole(ctx, name, nil); err != nil {
 		return err
 	}

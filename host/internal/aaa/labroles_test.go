@@ -10,6 +10,7 @@ import (
 	"ctl.internal/sdk/caller"
 	"ctl.internal/sdk/commands"
 	"ctl.internal/sdk/fault"
+	"ctl.internal/sdk/realm"
 )
 
 // roleTree keeps the roles as the configuration tree does.
@@ -123,4 +124,112 @@ func TestRolesThatCannotBeRead(t *testing.T) {
 	l.Unreadable(aaa.RolesNode)
 	l.want(401, "GET", "/x", "user:user", "")
 	l.want(200, "GET", "/x", adm, "")
+}
+
+// rolesByName is a realm whose users have each their own roles.
+type rolesByName map[string][]string
+
+func (r rolesByName) Realm(context.Context, realm.Config) (realm.Realm, error) { return r, nil }
+
+func (r rolesByName) Epoch(string) uint64 { return 0 }
+
+func (r rolesByName) Close() error { return nil }
+
+func (r rolesByName) Authenticate(_ context.Context, c realm.Credentials) (realm.Result, error) {
+	roles, known := r[c.User]
+	if !known {
+		return realm.Result{Outcome: realm.Unknown}, nil
+	}
+	return realm.Result{Outcome: realm.Authenticated, Principal: c.User, Roles: roles}, nil
+}
+
+// Users of other realms are confined as those of this controller are: what another realm calls a role, and is none here, lifts
+// nothing. With no role installed nothing changes for them.
+func TestRolesConfineUsersOfOtherRealms(t *testing.T) {
+	users := rolesByName{
+		"none":     nil,
+		"stranger": {"offline_access"},
+		"viewer":   {"viewer"},
+		"both":     {"viewer", "offline_access", ""},
+		"besides":  {"viewer", "ops"},
+		"user":     {"user", "offline_access"},
+		"ops":      {"ops"},
+		"admin":    {"admin"},
+	}
+	tree := &roleTree{roles: map[string]json.RawMessage{}}
+	l := withDirectory(t, func(o *aaa.Options) { o.Realms, o.StoreRole = users, tree.store })
+	tree.a = l.AAA
+	l.want(201, "POST", "/auth/v1/roles", adm, `{"name":"ops","domainid":"sdn"}`)
+	input := func(name string) error {
+		c := caller.Caller{User: name, Domain: "ldapRealm", Roles: users[name]}
+		return l.PermitsInput(caller.With(ctx, c), "/rests/operations/x:y", func() []string { return []string{"z"} })
+	}
+	for name := range users {
+		l.want(200, "GET", "/x", name+":pw", "")
+		l.want(200, "POST", "/x", name+":pw", "")
+		if err := input(name); err != nil {
+			t.Errorf("no role is installed, and %s: %v", name, err)
+		}
+	}
+	_, err := l.runCommand("access:role-install", nil, "viewer")
+	must(t, err)
+	for name, want := range map[string][2]int{
+		"none":     {401, 401},
+		"stranger": {401, 401},
+		"viewer":   {200, 401},
+		"both":     {200, 401},
+		"besides":  {200, 200},
+		"user":     {200, 200},
+		"ops":      {200, 200},
+		"admin":    {200, 200},
+	} {
+		l.want(want[0], "GET", "/x", name+":pw", "")
+		l.want(want[1], "POST", "/x", name+":pw", "")
+		if err := input(name); (err == nil) != (want[1] == 200) {
+			t.Errorf("the input of %s: %v", name, err)
+		}
+	}
+	// A plugin that acts for nobody has no role, and what its grants give.
+	plugin := aaa.AsPlugin(ctx, "lab")
+	must(t, l.PermitsInput(plugin, "/rests/operations/x:y", func() []string { return []string{"z"} }))
+	who, _ := caller.From(plugin)
+	if may, _ := l.MayRead(plugin, who, "/rests/data/x:y"); !may {
+		t.Error("a plugin that acts for nobody may not read")
+	}
+	delete(users, "viewer")
+	_, err = l.runCommand("access:role-uninstall", nil, "viewer")
+	if fault.KindOf(err) != fault.InUse || !strings.Contains(err.Error(), "ldapRealm") || !strings.Contains(err.Error(), "--force") {
+		t.Errorf("a role that users of another realm may have ends: %v", err)
+	}
+	l.want(401, "POST", "/x", "none:pw", "")
+	_, err = l.runCommand("access:role-uninstall", map[string]string{"force": "true"}, "viewer")
+	must(t, err)
+	l.want(200, "POST", "/x", "none:pw", "")
+	// What users of this controller have ends by no force.
+	_, err = l.runCommand("access:role-install", nil, "viewer")
+	must(t, err)
+	l.user("vic", "viewer")
+	_, err = l.runCommand("access:role-uninstall", map[string]string{"force": "true"}, "viewer")
+	if fault.KindOf(err) != fault.InUse {
+		t.Errorf("a role that a user has ends: %v", err)
+	}
+}
+
+// While the roles cannot be read, no line of them opens anything.
+func TestRolesThatCannotBeReadOpenNothing(t *testing.T) {
+	tree := &roleTree{roles: map[string]json.RawMessage{}}
+	l := open(t, defaultINI, func(o *aaa.Options) { o.StoreRole = tree.store })
+	tree.a = l.AAA
+	must(t, tree.store(ctx, "restarter", json.RawMessage(`{"name":"restarter","permit":[{"number":1,"resource":"/rests/operations/ctl-system:restart-plugin","action":["post"]}]}`)))
+	may := func(role string) bool {
+		who := caller.With(ctx, caller.Caller{User: "ann", Domain: "sdn", Roles: []string{role}})
+		return l.Administers(who, "/rests/operations/ctl-system:restart-plugin", "ctl-system", "restart-plugin", []string{"x"})
+	}
+	if !may("restarter") || !may("admin") || may("user") {
+		t.Fatal("the role does not name the operation")
+	}
+	l.Unreadable(aaa.RolesNode)
+	if may("restarter") || !may("admin") {
+		t.Error("a role that cannot be read opens an operation of administrators")
+	}
 }

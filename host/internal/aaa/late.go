@@ -17,31 +17,45 @@ const repeatAfter = time.Minute
 // late asks for the realm's instance at each login: plugins come and go. It logs
 // when the realm becomes unavailable, and when it is back.
 type late struct {
-	config realm.Config
-	source Realms
-	log    *slog.Logger
-	now    func() time.Time
+	config   realm.Config
+	source   Realms
+	log      *slog.Logger
+	now      func() time.Time
+	declared []realm.Kind // what its plugin takes by its manifest; nil = the manifest does not say
 
 	patience patience
 
 	mu     sync.Mutex
 	down   bool
 	logged time.Time
-	takes  []realm.Kind // of the instance that was asked last; nil = not known yet
+	takes  []realm.Kind // of the instance that was asked last
+	epoch  uint64       // in which it was asked: what is installed since may take something else
 }
 
-// Takes implements realm.Taker. A realm that was never asked may take everything: its answer says what it takes.
+// Takes implements realm.Taker. A realm that was not asked since its plugin was replaced, or that took nothing that is known here, may
+// take everything: its answer says what it takes.
 func (l *late) Takes() []realm.Kind {
+	epoch := l.epochNow()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.takes == nil {
-		return []realm.Kind{realm.Password, realm.Bearer}
+	switch {
+	case len(l.takes) > 0 && l.epoch == epoch:
+		return l.takes
+	case l.declared != nil:
+		return l.declared
 	}
-	return l.takes
+	return []realm.Kind{realm.Password, realm.Bearer}
 }
 
-// noteTaken remembers what an instance takes, and reports whether a kind is among it.
-func (l *late) noteTaken(r realm.Realm, k realm.Kind) bool {
+func (l *late) epochNow() uint64 {
+	if l.source == nil {
+		return 0
+	}
+	return l.source.Epoch(l.config.Kind)
+}
+
+// noteTaken remembers what an instance of an epoch takes, and reports whether a kind is among it.
+func (l *late) noteTaken(r realm.Realm, epoch uint64, k realm.Kind) bool {
 	taken := []realm.Kind{}
 	for _, one := range []realm.Kind{realm.Password, realm.Bearer} {
 		if realm.Takes(r, one) {
@@ -50,7 +64,7 @@ func (l *late) noteTaken(r realm.Realm, k realm.Kind) bool {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.takes = taken
+	l.takes, l.epoch = taken, epoch
 	return slices.Contains(taken, k)
 }
 
@@ -73,9 +87,9 @@ func (l *late) Authenticate(
 			Reason:  "it has not answered in time lately, and is not waited for; it is tried again soon",
 		}, nil
 	}
-	began := time.Now()
+	began, epoch := time.Now(), l.epochNow()
 	r, err := l.currentRealm(ctx)
-	if err == nil && l.noteTaken(r, c.Kind()) {
+	if err == nil && l.noteTaken(r, epoch, c.Kind()) {
 		res, err = r.Authenticate(ctx, c)
 	}
 	if err != nil {

@@ -14,6 +14,8 @@ type ofKind struct {
 	takes realm.Kind
 	given int
 	asked []realm.Kind
+	epoch uint64
+	none  bool // it takes nothing that is known here
 }
 
 func (o *ofKind) Realm(context.Context, realm.Config) (realm.Realm, error) {
@@ -21,9 +23,14 @@ func (o *ofKind) Realm(context.Context, realm.Config) (realm.Realm, error) {
 	return o, nil
 }
 
-func (o *ofKind) Epoch(string) uint64 { return 0 }
+func (o *ofKind) Epoch(string) uint64 { return o.epoch }
 
-func (o *ofKind) Takes() []realm.Kind { return []realm.Kind{o.takes} }
+func (o *ofKind) Takes() []realm.Kind {
+	if o.none {
+		return nil
+	}
+	return []realm.Kind{o.takes}
+}
 
 func (o *ofKind) Authenticate(_ context.Context, c realm.Credentials) (realm.Result, error) {
 	o.asked = append(o.asked, c.Kind())
@@ -56,6 +63,40 @@ func TestARealmIsSentTheCredentialsThatItTakesAlone(t *testing.T) {
 		if len(o.asked) == 0 || realm.Takes(l, 1-takes) {
 			t.Errorf("takes %v: asked %v; what it takes is not remembered", takes, o.asked)
 		}
+	}
+}
+
+// What a realm takes is learnt again when its plugin is replaced, and while it takes nothing that is known here.
+func TestWhatARealmTakesIsLearntAgain(t *testing.T) {
+	o := &ofKind{takes: realm.Password, epoch: 1}
+	l := &late{source: o, log: slog.New(slog.DiscardHandler), now: time.Now}
+	good := func(c realm.Credentials) bool {
+		if !realm.Takes(l, c.Kind()) {
+			return false
+		}
+		res, err := l.Authenticate(t.Context(), c)
+		return err == nil && res.Outcome == realm.Authenticated
+	}
+	token, password := realm.Credentials{Bearer: "t"}, realm.Credentials{User: "u", Password: "p"}
+	if !good(password) || realm.Takes(l, realm.Bearer) {
+		t.Fatal("a realm of passwords")
+	}
+	o.takes, o.epoch = realm.Bearer, 2
+	if !good(token) || good(password) {
+		t.Error("the plugin was replaced by one that takes tokens")
+	}
+	o.none, o.epoch = true, 3
+	if good(token) || good(password) {
+		t.Error("a plugin that takes nothing")
+	}
+	o.none = false // after a crash, which leaves the epoch as it is, the plugin is another
+	if !good(token) {
+		t.Error("what was empty is not learnt again")
+	}
+	o.epoch = 4
+	l.declared = []realm.Kind{realm.Bearer}
+	if realm.Takes(l, realm.Password) || !good(token) {
+		t.Error("what the manifest says does not hold before the plugin is asked")
 	}
 }
 

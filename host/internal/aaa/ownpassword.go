@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"net/netip"
+	"slices"
+	"strings"
 
 	"ctl.internal/host/internal/aaa/authn"
 	"ctl.internal/host/internal/aaa/identity"
@@ -18,6 +20,9 @@ func (a *AAA) ownPassword(
 	user, current, fresh string,
 	from netip.AddrPort,
 ) error {
+	if at := strings.LastIndexByte(user, '@'); at >= 0 && slices.Contains(a.authn.OutsideRealms(), user[at+1:]) {
+		return errElsewhere(user[at+1:])
+	}
 	l, err := a.authn.Login(ctx, authn.Credentials{
 		User:     user,
 		Password: current,
@@ -33,11 +38,7 @@ func (a *AAA) ownPassword(
 	case err != nil:
 		return err
 	case !l.Local:
-		return fault.New(
-			fault.Invalid,
-			"the realm %s stores the password: change it there",
-			l.Realm,
-		)
+		return errElsewhere(l.Realm)
 	case current == fresh:
 		return fault.At(fault.Invalid, "password", "this is the current password; choose another")
 	}
@@ -46,4 +47,9 @@ func (a *AAA) ownPassword(
 		Own:      true,
 	})
 	return err
+}
+
+// errElsewhere is why a user of another realm has no password to change here.
+func errElsewhere(realm string) error {
+	return fault.New(fault.Invalid, "the realm %s stores the password: change it there", realm)
 }

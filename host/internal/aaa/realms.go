@@ -61,7 +61,7 @@ func compileRealms(f *secini.File, o Options, hasher *password.Hasher) ([]authn.
 			}
 		case slices.Contains(kinds, class):
 			r, err := outsideRealm(f, ob, class, o)
-			if err != nil {
+			if err = errors.Join(checkRealmName(f, ob), err); err != nil {
 				errs = append(errs, err)
 			}
 			made[ob.Name] = r
@@ -84,6 +84,8 @@ func compileRealms(f *secini.File, o Options, hasher *password.Hasher) ([]authn.
 		Name:    secini.IniRealm,
 		Kind:    "IniRealm",
 		Outside: ini,
+
+		OneDomain: true,
 	}
 	order, err := realmOrder(f, made)
 	return order, errors.Join(append(errs, err)...)
@@ -136,6 +138,7 @@ func outsideRealm(f *secini.File, ob *secini.Object, class string, o Options) (a
 		Name:      ob.Name,
 		Kind:      class,
 		Directory: facts.directory,
+		OneDomain: facts.oneDomain,
 	}
 	for _, p := range ob.Props {
 		text := p.Value.Text()
@@ -186,11 +189,11 @@ func outsideRealm(f *secini.File, ob *secini.Object, class string, o Options) (a
 		r.Epoch = func() uint64 { return o.Realms.Epoch(class) }
 	}
 	r.Outside = &late{
-		config: c,
-		source: o.Realms,
-		log:    o.Logger("org.ctl.aaa"),
-		now:    o.Now,
-		takes:  facts.takes,
+		config:   c,
+		source:   o.Realms,
+		log:      o.Logger("org.ctl.aaa"),
+		now:      o.Now,
+		declared: facts.takes,
 	}
 	return r, nil
 }

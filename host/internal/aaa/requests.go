@@ -85,9 +85,10 @@ func (a *AAA) requestCommands() []commands.Command {
 		},
 		{
 			Name:      "access:deny",
-			Summary:   "refuse a request",
+			Summary:   "refuse a request, or take back the role that an approved one gives",
 			Arguments: which,
 			Run:       a.decideCommand(false),
+			Help:      "An approved request can be denied until its time is over; the role ends at once.",
 		},
 	}
 }
@@ -135,6 +136,9 @@ func (a *AAA) decideCommand(approve bool) func(context.Context, *commands.Invoca
 		}
 		return in.Emit(map[string]string{"request": r.ID, "state": r.State}, func() string {
 			if r.State == identity.RequestDenied {
+				if !r.Until.IsZero() {
+					return "request " + r.ID + " is denied, and gives the role " + r.Role + " no more\n"
+				}
 				return "request " + r.ID + " is denied\n"
 			}
 			return r.User + " has the role " + r.Role + " until " + r.Until.Format(time.RFC3339) + "\n"

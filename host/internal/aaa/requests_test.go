@@ -55,12 +55,15 @@ func TestARoleForAWhile(t *testing.T) {
 	must(t, err)
 	l.want(200, "GET", "/ops", "bob:password1", "")
 	l.want(200, "GET", "/ops", tok, "")
-	if _, err := l.runCommand("access:deny", nil, id); fault.KindOf(err) != fault.InUse {
-		t.Errorf("decided twice: %v", err)
+	if _, err := l.runCommand("access:approve", nil, id); fault.KindOf(err) != fault.InUse {
+		t.Errorf("approved twice: %v", err)
 	}
 	mu.Lock()
 	now = now.Add(2 * time.Hour)
 	mu.Unlock()
+	if _, err := l.runCommand("access:deny", nil, id); fault.KindOf(err) != fault.InUse {
+		t.Errorf("a right whose time is over is taken back: %v", err)
+	}
 	l.want(401, "GET", "/ops", "bob:password1", "")
 	l.want(200, "GET", "/x", "bob:password1", "")
 
@@ -100,4 +103,109 @@ func TestARoleForAWhile(t *testing.T) {
 	l.want(204, "DELETE", "/auth/v1/users/"+bob, adm, "")
 	l.user("bob", "user")
 	l.want(401, "GET", "/ops", "bob:password1", "")
+}
+
+// A role that was approved can be taken back; of several approvals the one that ends last holds.
+func TestAnApprovedRoleIsTakenBack(t *testing.T) {
+	now := time.Now()
+	l := open(t, strings.Replace(defaultINI, "[urls]\n", "[urls]\n/ops = authcBasic, roles[ops]\n", 1), func(o *aaa.Options) {
+		o.Now = func() time.Time { return now }
+	})
+	s := l.Identity()
+	l.want(201, "POST", "/auth/v1/roles", adm, `{"name":"ops","domainid":"sdn"}`)
+	bob := l.user("bob", "user")
+	approve := func(long time.Duration) string {
+		r, err := s.Ask(ctx, bob, "ops", "", long)
+		must(t, err)
+		_, err = s.Decide(ctx, r.ID, "admin@sdn", false, true)
+		must(t, err)
+		return r.ID
+	}
+	deny := func(id string) {
+		_, err := l.runCommand("access:deny", nil, id)
+		must(t, err)
+	}
+	one := approve(2 * time.Hour)
+	tok := l.token("bob", "password1")
+	l.want(200, "GET", "/ops", tok, "")
+	if _, err := s.Decide(ctx, one, bob, false, false); fault.KindOf(err) != fault.Denied {
+		t.Errorf("his own right is decided on: %v", err)
+	}
+	deny(one)
+	l.want(401, "GET", "/ops", tok, "")
+	l.want(401, "GET", "/ops", "bob:password1", "")
+	for _, decide := range []string{"access:approve", "access:deny"} {
+		if _, err := l.runCommand(decide, nil, one); fault.KindOf(err) != fault.InUse {
+			t.Errorf("%s of one that was taken back: %v", decide, err)
+		}
+	}
+	all, err := s.Requests(ctx)
+	if err != nil || len(all) != 1 || all[0].State != "denied" || all[0].Until.After(now) {
+		t.Errorf("%+v, %v", all, err)
+	}
+
+	until := func() time.Time {
+		p, err := s.Principal(ctx, bob)
+		must(t, err)
+		return p.Until
+	}
+	long := approve(3 * time.Hour)
+	short := approve(time.Hour)
+	if end := until(); !end.Equal(now.Add(3 * time.Hour)) {
+		t.Errorf("a shorter approval leaves the role until %v", end)
+	}
+	deny(short)
+	l.want(200, "GET", "/ops", tok, "")
+	short = approve(time.Hour)
+	deny(long)
+	if end := until(); !end.Equal(now.Add(time.Hour)) {
+		t.Errorf("the longer one is taken back, and the role is there until %v", end)
+	}
+	longer := approve(4 * time.Hour)
+	if end := until(); !end.Equal(now.Add(4 * time.Hour)) {
+		t.Errorf("a longer approval leaves the role until %v", end)
+	}
+	deny(short)
+	deny(longer)
+	l.want(401, "GET", "/ops", tok, "")
+}
+
+// A request that waits ends with its user: who is called the same later does not have it.
+func TestARequestEndsWithItsUser(t *testing.T) {
+	now := time.Now()
+	l := open(t, defaultINI, func(o *aaa.Options) { o.Now = func() time.Time { return now } })
+	s := l.Identity()
+	l.want(201, "POST", "/auth/v1/roles", adm, `{"name":"ops","domainid":"sdn"}`)
+	bob := l.user("bob", "user")
+	ann := l.user("ann", "user")
+	waiting, err := s.Ask(ctx, bob, "ops", "", time.Hour)
+	must(t, err)
+	other, err := s.Ask(ctx, ann, "ops", "", time.Hour)
+	must(t, err)
+	approved, err := s.Ask(ctx, bob, "ops", "", 20*time.Hour)
+	must(t, err)
+	_, err = s.Decide(ctx, approved.ID, "admin@sdn", false, true)
+	must(t, err)
+	l.want(204, "DELETE", "/auth/v1/users/"+bob, adm, "")
+	now = now.Add(time.Minute)
+	l.user("bob", "user")
+	if _, err := s.Decide(ctx, waiting.ID, "admin@sdn", false, true); fault.KindOf(err) != fault.NotFound {
+		t.Errorf("the request of a user who is deleted is approved: %v", err)
+	}
+	_, err = s.Decide(ctx, other.ID, "admin@sdn", false, true)
+	must(t, err)
+	// A right of the user who is deleted does not come back with that of another of the same name.
+	fresh, err := s.Ask(ctx, bob, "ops", "", time.Hour)
+	must(t, err)
+	_, err = s.Decide(ctx, fresh.ID, "admin@sdn", false, true)
+	must(t, err)
+	p, err := s.Principal(ctx, bob)
+	if err != nil || !p.Until.Equal(now.Add(time.Hour)) {
+		t.Errorf("%+v, %v", p, err)
+	}
+	_, err = s.Decide(ctx, fresh.ID, "admin@sdn", false, false)
+	must(t, err)
+	if p, err := s.Principal(ctx, bob); err != nil || len(p.Roles) != 1 {
+		t.Errorf("%+v, %v", p, err)
+	}
 }

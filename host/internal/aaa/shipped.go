@@ -15,10 +15,11 @@ import (
 // shippedPlugin is what access control knows of a plugin of the controller, whether it is installed or not.
 type shippedPlugin struct {
 	Labels struct {
-		Kinds     string `yaml:"realm-kinds"`     // classes of sec.ini
-		Parallel  string `yaml:"realm-parallel"`  // how many logins its realms are asked about at once
-		Directory string `yaml:"realm-directory"` // see realmFacts
-		Takes     string `yaml:"realm-takes"`     // see realmFacts
+		Kinds     string `yaml:"realm-kinds"`      // classes of sec.ini
+		Parallel  string `yaml:"realm-parallel"`   // how many logins its realms are asked about at once
+		Directory string `yaml:"realm-directory"`  // see realmFacts
+		Takes     string `yaml:"realm-takes"`      // see realmFacts
+		OneDomain string `yaml:"realm-one-domain"` // see realmFacts
 	}
 	Routes []struct {
 		Path string
@@ -51,6 +52,7 @@ func shippedKinds() (kinds []string) {
 type realmFacts struct {
 	parallel  int
 	directory bool         // all spellings of a name are one account, and groups are named by their DN
+	oneDomain bool         // it takes NAME@sdn for NAME
 	takes     []realm.Kind // nil = not known before the plugin runs
 }
 
@@ -68,6 +70,7 @@ func factsOf(class string) realmFacts {
 			continue
 		}
 		facts.directory = p.Labels.Directory == "true"
+		facts.oneDomain = p.Labels.OneDomain == "true"
 		facts.takes = takenKinds[p.Labels.Takes]
 		n, err := strconv.Atoi(p.Labels.Parallel)
 		if err == nil && n > 0 {

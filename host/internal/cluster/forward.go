@@ -14,6 +14,7 @@ import (
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 
+	"ctl.internal/host/internal/aaa"
 	"ctl.internal/host/internal/datastore"
 	"ctl.internal/host/internal/lease"
 	"ctl.internal/host/internal/plugin"
@@ -221,6 +222,9 @@ func (f forwarder) outgoingContext(ctx context.Context, t target, unary string) 
 	}
 	if plugin.IsSafe(ctx) {
 		out.Set(metaSafe, "1")
+	}
+	if aaa.IsPlugin(ctx) {
+		out.Set(metaActing, "1")
 	}
 	if who, ok := caller.From(ctx); ok {
 		if text, err := json.Marshal(who); err == nil {

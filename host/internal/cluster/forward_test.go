@@ -10,6 +10,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/metadata"
 
+	"ctl.internal/host/internal/aaa"
 	"ctl.internal/host/internal/datastore"
 	"ctl.internal/host/internal/lease"
 	"ctl.internal/host/internal/plugin"
@@ -63,13 +64,26 @@ func TestACallIsCarriedWithItsCaller(t *testing.T) {
 	if err != nil || got != "hello Änne r1+r2 id-1 42 00-x" {
 		t.Errorf("%q %v", got, err)
 	}
+	acting := make(chan bool, 2)
+	b.plugin.answer = func(ctx context.Context, _ string) (string, error) {
+		acting <- aaa.IsPlugin(ctx)
+		return "", nil
+	}
+	for who, want := range map[context.Context]bool{
+		aaa.AsPlugin(context.Background(), "q"):                                               true,
+		caller.With(context.Background(), caller.Caller{User: "q", Domain: aaa.PluginDomain}): false,
+	} {
+		if _, err := call(who, a, "x"); err != nil || <-acting != want {
+			t.Errorf("a plugin that acts for nobody: want %v, %v", want, err)
+		}
+	}
 	b.plugin.answer = func(context.Context, string) (string, error) {
 		return "", fault.ToStatus(fault.At(fault.Exists, "/p", "it is there"))
 	}
 	if _, err := call(ctx, a, "x"); fault.KindOf(fault.FromStatus(err)) != fault.Exists {
 		t.Errorf("an error of the plugin arrives as %v", err)
 	}
-	if n := b.plugin.count(); n != 2 {
+	if n := b.plugin.count(); n != 4 {
 		t.Errorf("%d calls", n)
 	}
 }

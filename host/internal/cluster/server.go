@@ -13,6 +13,7 @@ import (
 	"google.golang.org/grpc/keepalive"
 	"google.golang.org/grpc/metadata"
 
+	"ctl.internal/host/internal/aaa"
 	"ctl.internal/host/internal/plugin"
 	"ctl.internal/host/internal/plugin/events"
 	"ctl.internal/internal/together"
@@ -31,6 +32,7 @@ const (
 	metaUnary   = "ctl-node-unary"  // "1" for a call with one message each way
 	metaSafe    = "ctl-node-safe"   // "1" for a call that may be repeated
 	metaCaller  = "ctl-node-caller" // JSON of caller.Caller, base64 by gRPC
+	metaActing  = "ctl-node-acting" // "1" when the caller is a plugin that acts for nobody
 	metaRefused = "ctl-node-refused"
 	metaRetry   = "ctl-node-retry" // seconds until another attempt may succeed
 	carried     = "fwd-"
@@ -133,6 +135,9 @@ func (n *Node) serveStream(in grpc.ServerStream, method string) error {
 			return refuse("the caller of a call from another node is not readable")
 		}
 		ctx = caller.With(ctx, who)
+		if firstMetadataValue(md, metaActing) == "1" {
+			ctx = aaa.AsPlugin(ctx, who.User)
+		}
 	}
 	if firstMetadataValue(md, metaSafe) == "1" {
 		ctx = plugin.Safe(ctx)

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"ctl.internal/host/internal/aaa"
 	"ctl.internal/host/internal/aaa/accounting"
 	"ctl.internal/host/internal/aaa/act"
 	"ctl.internal/host/internal/aaa/reqpath"
@@ -314,7 +315,7 @@ func (s *Server) calledByPlugin(ctx context.Context, plugin, module, rpc string,
 		Method:   http.MethodPost,
 		Resource: resource,
 	}
-	if who.Domain == pluginDomain {
+	if aaa.IsPlugin(ctx) {
 		r.Who = "plugin:" + plugin
 	}
 	if outcome == refused {

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	ctl "ctl.internal"
+	"ctl.internal/host/internal/aaa"
 	"ctl.internal/host/internal/datastore/open"
 	"ctl.internal/host/internal/home"
 	"ctl.internal/host/internal/logs"
@@ -269,7 +270,17 @@ func TestOperationsByPluginsAreRecorded(t *testing.T) {
 			t.Errorf("%s as %s: %+v", c.rpc, c.user, r)
 		}
 	}
-	a.Server.calledByPlugin(caller.With(t.Context(), caller.Caller{User: "lab", Domain: pluginDomain}), "lab", systemModule, "restart-plugin", nil)
+	// Whose domain is only called like that of plugins is a user.
+	for want, ctx := range map[string]context.Context{
+		"lab@plugin": caller.With(t.Context(), caller.Caller{User: "lab", Domain: aaa.PluginDomain}),
+		"ann@sdn":    caller.With(aaa.AsPlugin(t.Context(), "lab"), caller.Caller{User: "ann", Domain: "sdn"}),
+	} {
+		a.Server.calledByPlugin(ctx, "lab", systemModule, "restart-plugin", nil)
+		if all := a.records(); all[len(all)-1].Who != want {
+			t.Errorf("of %s: %+v", want, all[len(all)-1])
+		}
+	}
+	a.Server.calledByPlugin(aaa.AsPlugin(t.Context(), "lab"), "lab", systemModule, "restart-plugin", nil)
 	all := a.records()
 	if last := all[len(all)-1]; last.Who != "plugin:lab" || last.Outcome != "ok" {
 		t.Errorf("of the plugin itself: %+v", last)

@@ -95,10 +95,7 @@ func (p pluginCalls) Call(
 		if err := p.s.plugins.Permitted(plugin, grant.RPC, module+":"+rpc); err != nil {
 			return nil, err
 		}
-		ctx = caller.With(ctx, caller.Caller{
-			User:   plugin,
-			Domain: pluginDomain,
-		})
+		ctx = aaa.AsPlugin(ctx, plugin)
 	}
 	body := `{"input":` + cmp.Or(string(input), "{}") + "}"
 	in, err := r.DecodeInput([]byte(body), yang.Options{
@@ -110,9 +107,6 @@ func (p pluginCalls) Call(
 	}
 	return p.s.invoker.Invoke(ctx, module, rpc, in)
 }
-
-// pluginDomain is the domain of a plugin that acts for nobody.
-const pluginDomain = "plugin"
 
 // trees makes documents of what plugins write into YANG trees; it implements
 // hostsvc.Trees.

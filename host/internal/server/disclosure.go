@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"ctl.internal/host/internal/aaa"
 	"ctl.internal/host/internal/restconf"
 	"ctl.internal/host/internal/restconf/tree"
 	"ctl.internal/sdk/caller"
@@ -18,6 +19,7 @@ import (
 // disclosure keeps from a caller what an operation or event says of entries of originals that the caller may not read.
 type disclosure struct {
 	origins *origins
+	module  string
 	from    []*original
 	may     func(address string) (may, all bool)
 	whole   bool                     // what names an entry of which not all may be read is kept back, too
@@ -31,11 +33,12 @@ func (s *Server) disclosureTo(ctx context.Context, module string) *disclosure {
 	}
 	o := s.catalog.origins.Load()
 	who, known := caller.From(ctx)
-	if o == nil || len(o.modules[module]) == 0 || !known || who.Domain == pluginDomain {
+	if o == nil || len(o.modules[module]) == 0 || !known || aaa.IsPlugin(ctx) {
 		return nil
 	}
 	d := &disclosure{
 		origins: o,
+		module:  module,
 		may: func(address string) (may, all bool) {
 			return s.aaa.MayRead(ctx, who, address)
 		},
@@ -99,6 +102,9 @@ func (d *disclosure) prune(
 	names map[string]string,
 ) (keep bool, removed []tree.Path) {
 	names, others := d.namesIn(from, object, names)
+	if others == nil {
+		return false, []tree.Path{from.top}
+	}
 	for _, with := range others {
 		if path := d.denied(from, with); path != nil {
 			return false, []tree.Path{path}
@@ -113,7 +119,7 @@ func (d *disclosure) prune(
 				delete(object, name)
 			}
 		case []any:
-			key, _ := d.origins.keyOf(from, name)
+			key, _ := d.origins.keyOf(d.module, from, name)
 			object[name] = slices.DeleteFunc(v, func(one any) bool {
 				gone, below := d.hidden(from, key, one, names)
 				removed = append(removed, below...)
@@ -124,8 +130,11 @@ func (d *disclosure) prune(
 	return true, removed
 }
 
-// namesIn are names with those of an object's members; all has them once for each member that has the same key as another, as the
-// two ends of a link have.
+// maxNamings bounds the ways to read one object, of which each is asked about.
+const maxNamings = 256
+
+// namesIn are names with those of an object's members. Where members have the same key, as the two ends of a link have, any of them may
+// go with any of the others: all has each way once, and is nil where there are more than maxNamings.
 func (d *disclosure) namesIn(
 	from *original,
 	object map[string]any,
@@ -135,7 +144,7 @@ func (d *disclosure) namesIn(
 	given := map[string][]string{}
 	for _, name := range slices.Sorted(maps.Keys(object)) {
 		text, scalar := scalarText(object[name])
-		key, ok := d.origins.keyOf(from, name)
+		key, ok := d.origins.keyOf(d.module, from, name)
 		if ok && scalar {
 			given[key] = append(given[key], text)
 			names[key] = text
@@ -143,10 +152,19 @@ func (d *disclosure) namesIn(
 	}
 	all = append(all, names)
 	for key, texts := range given {
-		for _, text := range texts[:len(texts)-1] {
-			with := withNames(names)
-			with[key] = text
-			all = append(all, with)
+		ways := len(all)
+		for i, text := range texts[:len(texts)-1] {
+			if slices.Contains(texts[i+1:], text) {
+				continue
+			}
+			if len(all)+ways > maxNamings {
+				return names, nil
+			}
+			for _, one := range all[:ways] {
+				with := withNames(one)
+				with[key] = text
+				all = append(all, with)
+			}
 		}
 	}
 	return names, all

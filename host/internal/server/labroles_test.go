@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"ctl.internal/host/internal/aaa"
+	"ctl.internal/host/internal/aaa/identity"
 	"ctl.internal/host/internal/aaa/labrole"
 	"ctl.internal/sdk/caller"
 	"ctl.internal/sdk/fault"
@@ -62,10 +63,15 @@ func TestARoleThatIsInstalledChangesNoOtherAnswer(t *testing.T) {
 	s := serverWith(t, c, "[urls]\n/auth/v1/** = authcBasic, roles[admin]\n/rests/data/aaa*/** = authcBasic, roles[admin]\n/** = authcBasic, dynamicAuthorization\n")
 	methods := []string{"GET", "POST", "PUT", "DELETE"}
 	paths := slices.Concat(all...)
-	paths = append(paths, "/", "/auth/v1/users", "/auth/password", "/web/me", "/rests/streams/json/data-change/running/bier-topology:bier-network-topology", "/anything/else")
-	answers := func() map[string]bool {
+	own := []string{"/auth/password", "/web/me"}
+	paths = append(paths, "/", "/auth/v1/users", "/rests/streams/json/data-change/running/bier-topology:bier-network-topology", "/anything/else")
+	paths = append(paths, own...)
+	if err := s.aaa.Identity().CreateRole(t.Context(), identity.Role{Name: "ops", Domain: identity.SDN}); err != nil {
+		t.Fatal(err)
+	}
+	answers := func(of ...[]string) map[string]bool {
 		out := map[string]bool{}
-		for _, roles := range [][]string{{"admin"}, {"user"}, {"ops"}, {"user", "viewer"}, nil} {
+		for _, roles := range of {
 			ctx, who := as(t, roles...)
 			for _, path := range paths {
 				for _, method := range methods {
@@ -75,17 +81,42 @@ func TestARoleThatIsInstalledChangesNoOtherAnswer(t *testing.T) {
 		}
 		return out
 	}
-	before := answers()
+	others := [][]string{{"admin"}, {"user"}, {"ops"}, {"user", "viewer"}, {"viewer", "ops"}, {"user", "stranger"}}
+	strangers := [][]string{nil, {"stranger"}} // of other realms, and no role of the controller
+	before, allowed := answers(others...), 0
+	for what, ok := range answers(strangers...) {
+		if of := withoutRoles(what, strangers); ok != before[fmt.Sprint([]string{"ops"})+of] { // who has no part in the rules and policies
+			t.Errorf("no role is installed, and %s: %v", what, ok)
+		} else if ok {
+			allowed++
+		}
+	}
 	installRoles(t, s)
-	after := answers()
+	after := answers(others...)
+	for what, ok := range answers(strangers...) {
+		mine := slices.ContainsFunc(own, func(path string) bool { return strings.HasSuffix(what, path) })
+		if ok != mine {
+			t.Errorf("a user without a role of the controller, %s: %v", what, ok)
+		}
+	}
 	for what, want := range before {
 		if after[what] != want {
 			t.Errorf("%s: %v before, %v after", what, want, after[what])
 		}
 	}
-	if len(before) < 5_000 {
-		t.Errorf("only %d answers were compared", len(before))
+	if len(before) < 5_000 || allowed < 5_000 {
+		t.Errorf("only %d answers were compared, %d of strangers", len(before), allowed)
 	}
+}
+
+// withoutRoles is what was asked, without the roles.
+func withoutRoles(what string, roles [][]string) string {
+	for _, one := range roles {
+		if rest, ok := strings.CutPrefix(what, fmt.Sprint(one)); ok {
+			return rest
+		}
+	}
+	return what
 }
 
 // Who has only roles that confine may do what their lines permit, by no address more.

@@ -36,8 +36,12 @@ type original struct {
 type origins struct {
 	trees   map[string][]*original // by the qualified name of the top
 	modules map[string][]*original // of operations and events
-	names   map[string]string      // other names of keys: of the aliases of all plugins, and of leaves marked as a resource
+	names   map[string]string      // other names of keys, of the aliases of all plugins
 	sources map[string]string      // plugins that observe topologies, by their modules
+
+	// marked are keys by the names of leaves that are marked as a resource: by the plugin that observes topologies, as such a name may
+	// mean something else in another, and under "" of all, for modules that are made of what these observe.
+	marked map[string]map[string]string
 }
 
 // newOrigins reads what the manifests say.
@@ -47,6 +51,7 @@ func newOrigins(set *yang.Set, manifests []*pluginv1.Manifest, aliases []yang.Al
 		modules: map[string][]*original{},
 		names:   map[string]string{},
 		sources: map[string]string{},
+		marked:  map[string]map[string]string{"": {}},
 	}
 	first := map[string]bool{"/" + topologyTop: true} // trees that are made of no other, whoever owns them
 	copied := map[string]bool{}                       // these, and what is derived from one
@@ -96,6 +101,8 @@ func newOrigins(set *yang.Set, manifests []*pluginv1.Manifest, aliases []yang.Al
 // addSource notes the modules of a plugin that observes topologies, and which of their leaves name a node, a link or a topology:
 // those that are marked as such a resource.
 func (o *origins) addSource(set *yang.Set, m *pluginv1.Manifest) {
+	marked := map[string]string{}
+	o.marked[m.Name] = marked
 	for _, y := range m.YangModules {
 		name, _, _ := strings.Cut(y.Name, "@")
 		module := set.Module(name)
@@ -104,24 +111,25 @@ func (o *origins) addSource(set *yang.Set, m *pluginv1.Manifest) {
 		}
 		o.sources[name] = m.Name
 		for _, r := range module.RPCs {
-			o.nameMarked(r.Input)
-			o.nameMarked(r.Output)
+			nameMarked(r.Input, marked)
+			nameMarked(r.Output, marked)
 		}
 		for _, n := range module.Notifications {
-			o.nameMarked(n)
+			nameMarked(n, marked)
 		}
 	}
+	maps.Copy(o.marked[""], marked)
 }
 
 // namedKinds are the kinds of resources that are entries of topologies; the key of an entry is the kind and "-id".
 var namedKinds = []string{"topology", "node", "link"}
 
-func (o *origins) nameMarked(at *yang.Node) {
+func nameMarked(at *yang.Node, marked map[string]string) {
 	for _, n := range at.Members() {
 		if n.Annotations != nil && slices.Contains(namedKinds, n.Annotations.Resource) {
-			o.names[n.Name] = n.Annotations.Resource + "-id"
+			marked[n.Name] = n.Annotations.Resource + "-id"
 		}
-		o.nameMarked(n)
+		nameMarked(n, marked)
 	}
 }
 
@@ -185,8 +193,9 @@ func namedBelow(lists []*entries, at tree.Path, names map[string]string) []tree.
 	return out
 }
 
-// keyOf is the key that a member named name or its list has in an original; false if it is not one.
-func (o *origins) keyOf(from *original, name string) (string, bool) {
+// keyOf is the key that a member named name or its list, of an operation or event of a module, has in an original; false if it is
+// not one.
+func (o *origins) keyOf(module string, from *original, name string) (string, bool) {
 	if _, bare, ok := strings.Cut(name, ":"); ok {
 		name = bare
 	}
@@ -194,7 +203,10 @@ func (o *origins) keyOf(from *original, name string) (string, bool) {
 		if key, ok := keyIn(from.lists, name); ok {
 			return key, true
 		}
-		other, ok := o.names[name]
+		other, ok := o.marked[o.sources[module]][name]
+		if !ok {
+			other, ok = o.names[name]
+		}
 		if !ok {
 			break
 		}

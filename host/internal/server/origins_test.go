@@ -17,6 +17,7 @@ import (
 	"ctl.internal/host/internal/datastore/storetest"
 	"ctl.internal/host/internal/restconf"
 	"ctl.internal/host/internal/restconf/tree"
+	"ctl.internal/internal/yang"
 	"ctl.internal/sdk/caller"
 	"ctl.internal/sdk/fault"
 )
@@ -109,8 +110,15 @@ func TestOperationsAndEventsAreWithoutClosedEntries(t *testing.T) {
 	if _, err := anonymous.refuseInput([]byte(`{"topology-id": "open"}`)); fault.KindOf(err) != fault.Denied {
 		t.Errorf("a caller who is not known: %v", err)
 	}
-	if s.disclosureTo(as("user"), "ctl-system") != nil || s.disclosureTo(caller.With(t.Context(), caller.Caller{User: "x", Domain: pluginDomain}), "bier-topology-api") != nil {
+	if s.disclosureTo(as("user"), "ctl-system") != nil || s.disclosureTo(aaa.AsPlugin(t.Context(), "x"), "bier-topology-api") != nil {
 		t.Error("an operation that is made of no tree, or of a plugin itself, is restricted")
+	}
+	if s.disclosureTo(caller.With(t.Context(), caller.Caller{User: "x", Domain: aaa.PluginDomain}), "bier-topology-api") == nil {
+		t.Error("nothing is kept from a user whose domain is called like that of plugins")
+	}
+	served := aaa.Through(caller.With(t.Context(), caller.Caller{User: "x", Domain: aaa.PluginDomain}), aaa.AsPlugin(t.Context(), "x"))
+	if s.disclosureTo(served, "bier-topology-api") != nil {
+		t.Error("what is called while a call of a plugin is served is restricted")
 	}
 	for _, c := range []struct{ module, input, output, want string }{
 		{"bier-topology-api", `{"topology-id": "closed"}`, "", "refused"},
@@ -236,6 +244,69 @@ func TestOutputsThatNameNoTopologyAreWithoutClosedEntries(t *testing.T) {
 	for data, want := range map[string]bool{`{"added-node":["7"]}`: false, `{"added-node":["8"]}`: true, `{"added-edge":[` + row("8", "7") + `]}`: false, `{"silent-node":["9","7"]}`: false} {
 		if got := s.eventVisible(as("user"), &restconf.Event{Name: "switch-topology:topology-changed", Data: []byte(data)}); got != want {
 			t.Errorf("%s is visible: %v", data, got)
+		}
+	}
+}
+
+// Names that an object has for the same key go each with each, and not with more than can be asked about.
+func TestNamesGoEachWithEach(t *testing.T) {
+	from := &original{lists: []*entries{{key: "a-id", list: "a", below: []*entries{{key: "b-id", list: "b"}, {key: "c-id", list: "c"}}}}}
+	d := &disclosure{origins: &origins{names: map[string]string{"from-a": "a-id", "to-a": "a-id", "from-b": "b-id", "to-b": "b-id", "same-b": "b-id"}}}
+	names, all := d.namesIn(from, map[string]any{"from-a": "1", "to-a": "2", "from-b": "3", "to-b": "4", "same-b": "4", "c-id": "5", "x": "6"}, map[string]string{"o": "7"})
+	var got []string
+	for _, one := range all {
+		if one["c-id"] != "5" || one["o"] != "7" || len(one) != 4 {
+			t.Errorf("%v", one)
+		}
+		got = append(got, one["a-id"]+one["b-id"])
+	}
+	slices.Sort(got)
+	if !slices.Equal(got, []string{"13", "14", "23", "24"}) || names["a-id"] != "2" || names["b-id"] != "4" {
+		t.Errorf("%v, names %v", got, names)
+	}
+	many := map[string]any{}
+	for i := range 17 {
+		for _, key := range []string{"a", "b"} {
+			name := fmt.Sprint(key, "-", i)
+			d.origins.names[name] = key + "-id"
+			many[name] = fmt.Sprint(i)
+		}
+	}
+	if _, all := d.namesIn(from, many, nil); all != nil {
+		t.Errorf("%d ways to read one object", len(all))
+	}
+	d.may = func(string) (bool, bool) { return true, true }
+	if keep, removed := d.prune(&original{top: tree.Path{{Node: &yang.Node{}}}, lists: from.lists}, many, nil); keep || len(removed) != 1 {
+		t.Errorf("an object that cannot be asked about is kept: %v, %v", keep, removed)
+	}
+}
+
+// A name that one plugin marks as a node means what another plugin says in that one.
+func TestMarksAreThoseOfTheirPlugin(t *testing.T) {
+	o := &origins{
+		sources: map[string]string{"one": "p", "two": "q"},
+		marked:  map[string]map[string]string{"p": {"id": "node-id"}, "q": {"peer": "node-id"}, "": {"id": "node-id", "peer": "node-id"}},
+	}
+	from := &original{lists: []*entries{{key: "node-id", list: "node"}}}
+	for _, c := range []struct {
+		module, name string
+		want         bool
+	}{
+		{"one", "id", true}, {"one", "peer", false}, {"two", "id", false}, {"two", "peer", true}, {"made-of-them", "id", true}, {"made-of-them", "peer", true},
+		{"two", "node", true},
+	} {
+		if _, ok := o.keyOf(c.module, from, c.name); ok != c.want {
+			t.Errorf("%s of %s names a node: %v", c.name, c.module, ok)
+		}
+	}
+	c, _ := things(t)
+	real := c.origins.Load()
+	if real == nil || len(real.marked) < 3 {
+		t.Fatalf("no marks are read: %v", real)
+	}
+	for module, want := range map[string]bool{"switch-topology": true, "openflow-topology": false} {
+		if _, ok := real.marked[real.sources[module]]["tail-node-id"]; ok != want {
+			t.Errorf("tail-node-id of %s is marked: %v", module, ok)
 		}
 	}
 }

@@ -149,7 +149,7 @@ func (a *Authenticator) loginFromCache(ctx context.Context, d digest, from netip
 		return nil
 	}
 	if a.o.Throttle.Failing() { // the common case is no, without a lock
-		a.o.Throttle.Seen(a.throttleAccount(l.User, l.Domain), from.Addr())
+		a.o.Throttle.Seen(a.accountOf(l), from.Addr())
 	}
 	a.o.Attempt(ctx, Attempt{
 		User:    l.User,

@@ -84,8 +84,7 @@ func (a *Authenticator) verifyForeignToken(
 	return nil, ErrRefused
 }
 
-// bindToToken makes a login that of a token: it ends with the token, and its user is one of the realm, who is
-// nobody here, whatever users of this controller are called.
+// bindToToken makes a login that of a token: it ends with the token.
 func (a *Authenticator) bindToToken(v *verified, r Realm, res realm.Result) {
 	l, now := v.login, a.o.Now()
 	l.bearer, l.ends = true, now.Add(token.HeldFor)
@@ -93,14 +92,8 @@ func (a *Authenticator) bindToToken(v *verified, r Realm, res realm.Result) {
 		l.ends = res.Expires
 		v.until = earlier(v.until, res.Expires)
 	}
-	l.Domain, l.grounds = r.Name, res.Reason
-	l.Outside = &token.Outside{
-		Realm:     r.Name,
-		User:      l.User,
-		Held:      true,
-		Principal: l.User,
-		Roles:     strings.Join(l.Roles, "\n"),
-	}
+	l.Outside.User = l.Outside.Principal
+	l.Outside.Held, l.Outside.Roles = true, strings.Join(l.Roles, "\n")
 }
 
 func earlier(a, b time.Time) time.Time {

@@ -47,21 +47,16 @@ func (a *Authenticator) Find(ctx context.Context, who token.Outside) (*Login, er
 	if r.Outside == nil {
 		return nil, ErrRefused // etc/sec.ini names another realm now
 	}
-	if a.isBlocked(r.Name, cmp.Or(who.Principal, who.User), who.Domain) ||
-		a.isBlocked(r.Name, who.User, who.Domain) {
+	who.Domain = r.domain(who.Domain)
+	held := loginOf(who)
+	if a.isLoginBlocked(held) {
 		return nil, ErrRefused
 	}
 	if who.Held {
-		l := &Login{
-			User:    cmp.Or(who.Principal, who.User),
-			Domain:  orSDN(who.Domain),
-			Realm:   r.Name,
-			Outside: &who,
-		}
 		if who.Roles != "" {
-			l.Roles = strings.Split(who.Roles, "\n")
+			held.Roles = strings.Split(who.Roles, "\n")
 		}
-		return l, nil
+		return held, nil
 	}
 	epoch, now := r.epoch(), a.o.Now()
 	f, ok := a.found.Get(who)
@@ -95,21 +90,27 @@ func (a *Authenticator) Find(ctx context.Context, who token.Outside) (*Login, er
 // outsideLogin is the login of a user whose name was given. Of all spellings of a name that the realm takes for the same one, its
 // tokens, sessions and records have the one that the realm returns.
 func outsideLogin(r Realm, name, domain string, res realm.Result) *Login {
-	domain = strings.ToLower(domain)
 	if identity.Folded(res.Principal) == identity.Folded(name) {
 		name = res.Principal
 	}
-	return &Login{
-		User:   cmp.Or(res.Principal, name),
-		Domain: orSDN(domain),
-		Roles:  res.Roles,
-		Realm:  r.Name,
-		Outside: &token.Outside{
-			Realm:  r.Name,
-			User:   name,
-			Domain: domain,
-		},
+	l := loginOf(token.Outside{
+		Realm:     r.Name,
+		User:      name,
+		Domain:    r.domain(domain),
+		Principal: cmp.Or(res.Principal, name),
+	})
+	l.Roles = res.Roles
+	return l
+}
+
+// loginOf is the login of an outside user, without roles.
+func loginOf(who token.Outside) *Login {
+	l := &Login{
+		Realm:   who.Realm,
+		Outside: &who,
 	}
+	l.User, l.Domain = who.Names()
+	return l
 }
 
 // isBlocked reports whether a user of an outside realm may not log in here.
@@ -117,17 +118,14 @@ func (a *Authenticator) isBlocked(realm, name, domain string) bool {
 	return a.o.Blocked(realm, a.throttleAccount(name, domain))
 }
 
-// isLoginBlocked reports whether the user of an outside login may not log in here, by whichever
-// spelling of the name that was said.
+// isLoginBlocked reports whether the user of an outside login may not log in here, by whichever spelling of the name that was
+// said: as it was typed, as the realm names the user, or as the controller does.
 func (a *Authenticator) isLoginBlocked(l *Login) bool {
-	if a.isBlocked(l.Realm, l.User, l.Domain) {
-		return true
-	}
-	if !l.bearer {
-		return false
-	}
 	name, domain, _ := strings.Cut(l.User, "@")
-	return a.isBlocked(l.Realm, name, domain)
+	return a.isBlocked(l.Realm, l.Outside.User, l.Outside.Domain) ||
+		a.isBlocked(l.Realm, cmp.Or(l.Outside.Principal, l.Outside.User), l.Outside.Domain) ||
+		a.isBlocked(l.Realm, name, domain) ||
+		a.isBlocked(l.Realm, l.User, l.Domain)
 }
 
 // OutsideRealms are the names of the realms that have users of their own.

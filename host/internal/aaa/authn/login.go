@@ -132,6 +132,7 @@ func (a *Authenticator) attemptLogin(
 			Realm:   v.login.Realm,
 			Address: c.Address,
 			OK:      true,
+			Reason:  v.login.grounds,
 		},
 	)
 	v.generation = generation
@@ -157,6 +158,14 @@ func (a *Authenticator) throttleAccount(name, domain string) string {
 		return identity.Folded(name)
 	}
 	return identity.Folded(name) + "@" + strings.ToLower(orSDN(domain))
+}
+
+// accountOf is what guesses at the account of a login are counted by.
+func (a *Authenticator) accountOf(l *Login) string {
+	if l.Outside != nil {
+		return a.throttleAccount(l.Outside.User, l.Outside.Domain)
+	}
+	return a.throttleAccount(l.User, l.Domain)
 }
 
 // waitForTurn waits until a password may be verified.
@@ -284,6 +293,7 @@ func (a *Authenticator) askOutside(
 		realmEpoch: epoch,
 		until:      a.o.Now().Add(a.o.CacheFor),
 	}
+	v.login.grounds = res.Reason
 	if sent.Kind() == realm.Bearer {
 		a.bindToToken(v, r, res)
 		if !a.o.Now().Before(v.login.ends) {
@@ -291,7 +301,7 @@ func (a *Authenticator) askOutside(
 			return nil, nil
 		}
 	}
-	if a.isBlocked(r.Name, sent.User, sent.Domain) || a.isLoginBlocked(v.login) {
+	if a.isLoginBlocked(v.login) || sent.User != "" && a.isBlocked(r.Name, sent.User, sent.Domain) {
 		no.said = append(no.said, r.Name+": the user is blocked by access:block")
 		return nil, nil
 	}

@@ -126,3 +126,23 @@ func (r replacing) Authenticate(ctx context.Context, c realm.Credentials) (realm
 	r.epoch.Add(1)
 	return r.outside.Authenticate(ctx, c)
 }
+
+// warning is a realm that lets everybody in, with a reason.
+type warning struct{}
+
+func (warning) Authenticate(context.Context, realm.Credentials) (realm.Result, error) {
+	return realm.Result{Outcome: realm.Authenticated, Principal: "bob", Reason: "1 of 2 roles are left out"}, nil
+}
+
+func (warning) Close() error { return nil }
+
+func TestWhatARealmSaysOfAGoodLoginIsLogged(t *testing.T) {
+	var said []string
+	a := costly(t, &outside{}, func(o *authn.Options) {
+		o.Realms = []authn.Realm{{Name: "o", Outside: warning{}}}
+		o.Attempt = func(_ context.Context, one authn.Attempt) { said = append(said, one.Reason) }
+	})
+	if _, err := a.Login(ctx, authn.Credentials{User: "bob", Password: "pw"}); err != nil || len(said) != 1 || said[0] != "1 of 2 roles are left out" {
+		t.Errorf("%q, %v", said, err)
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"net/netip"
+	"strings"
 	"time"
 
 	"ctl.internal/host/internal/aaa/identity"
@@ -32,7 +33,7 @@ type Login struct {
 	// Principal is a local user as it was when the login was made or remembered; nil for others.
 	Principal *identity.Principal
 
-	// Outside is how the realm of an outside user finds the user again; nil for a local one.
+	// Outside is how the realm of an outside user finds the user again; nil for a local one. User and Domain are its Names.
 	Outside *token.Outside
 }
 
@@ -50,6 +51,8 @@ type Realm struct {
 	Outside realm.Realm // nil for the identity database
 	// Directory says that all spellings of a name, with a domain or without, are one account of the realm.
 	Directory bool
+	// OneDomain says that the realm takes NAME@sdn for NAME.
+	OneDomain bool
 	Timeout   time.Duration // of one question to an outside realm, once it is asked; 0 = 5 s
 	// Places bounds how many questions an outside realm is asked at once; the others wait, which
 	// is not the realm's time. Nil = any number.
@@ -57,6 +60,15 @@ type Realm struct {
 	// Epoch returns a number that changes when an outside realm goes or is another one:
 	// logins verified before are not believed then. Nil = it never does.
 	Epoch func() uint64
+}
+
+// domain is the domain of a user of the realm, of what was typed.
+func (r Realm) domain(typed string) string {
+	typed = strings.ToLower(typed)
+	if r.OneDomain && typed == identity.SDN {
+		return ""
+	}
+	return typed
 }
 
 func (r Realm) epoch() uint64 {

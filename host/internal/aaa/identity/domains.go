@@ -44,6 +44,9 @@ func (s *Service) CreateDomain(ctx context.Context, d Domain) error {
 	if err := checkText("description", d.Description); err != nil {
 		return err
 	}
+	if why := s.o.NoDomain(d.Name); why != "" {
+		return invalidField("name", "%s", why)
+	}
 	err := s.updateRecords(ctx, func(v view) ([]datastore.Op, error) {
 		return []datastore.Op{putRecord(
 			domainKey(d.Name),

@@ -104,7 +104,13 @@ func (r Request) waits(now time.Time) bool {
 	return r.State == RequestWaits && now.Sub(r.Asked) <= maxRequestWait
 }
 
-// Decide approves or denies a request. by is who does; it is not who asked, unless it is somebody at the machine itself.
+// lasts reports whether a request gives its role now.
+func (r Request) lasts(now time.Time) bool {
+	return r.State == RequestApproved && now.Before(r.Until)
+}
+
+// Decide approves or denies a request; one that is approved can be denied still, which ends the right. by is who does; it is not who
+// asked, unless it is somebody at the machine itself.
 func (s *Service) Decide(
 	ctx context.Context,
 	id, by string,
@@ -118,8 +124,9 @@ func (s *Service) Decide(
 		if r, err = findRecord[Request](v, requestKey(id), "request", id); err != nil {
 			return nil, err
 		}
+		lasts := r.lasts(v.now)
 		switch {
-		case !r.waits(v.now):
+		case !r.waits(v.now) && (approve || !lasts):
 			return nil, fault.New(fault.InUse, "request %s is not waiting for a decision any more", id)
 		case r.User == by && !local:
 			return nil, fault.New(
@@ -128,24 +135,61 @@ func (s *Service) Decide(
 			)
 		}
 		r.Decided, r.State = by, RequestDenied
-		if !approve {
+		if !approve && !lasts {
 			return []datastore.Op{putRecord(requestKey(id), r)}, nil
 		}
-		u, _, err := v.findUser(r.User)
-		if err != nil {
-			return nil, err
+		if approve {
+			r.State, r.Until = RequestApproved, v.now.Add(r.For).UTC()
+		} else {
+			r.Until = v.now.UTC()
 		}
-		if _, err := v.findRole(r.Role + "@" + SDN); err != nil {
-			return nil, err
-		}
-		r.State, r.Until = RequestApproved, v.now.Add(r.For).UTC()
-		lent := lentRecord{r.Until, id}
-		return []datastore.Op{
-			putRecord(requestKey(id), r),
-			putRecord(lentPrefix(u.Domain, u.Name)+r.Role, lent),
-		}, nil
+		op, err := v.lend(r)
+		return []datastore.Op{putRecord(requestKey(id), r), op}, err
 	})
 	return r, s.auditChange(ctx, err, action, id+" "+r.User+" "+r.Role+" for "+r.For.String())
+}
+
+// lend returns what gives a user the role of a request that was decided: of all approved requests for it the end that is the latest
+// holds, and without any the role is taken back.
+func (v view) lend(decided Request) (op datastore.Op, err error) {
+	u, record, err := v.findUser(decided.User)
+	if err != nil {
+		return op, err
+	}
+	if decided.State == RequestApproved {
+		if err := record.mayHave(decided); err != nil {
+			return op, err
+		}
+		if _, err := v.findRole(decided.Role + "@" + SDN); err != nil {
+			return op, err
+		}
+	}
+	all, err := v.listRequests()
+	if err != nil {
+		return op, err
+	}
+	var lent lentRecord
+	for _, r := range append(all, decided) {
+		if r.ID == decided.ID {
+			r = decided
+		}
+		if r.User == decided.User && r.Role == decided.Role && r.lasts(v.now) && record.mayHave(r) == nil && r.Until.After(lent.Until) {
+			lent = lentRecord{r.Until, r.ID}
+		}
+	}
+	key := lentPrefix(u.Domain, u.Name) + decided.Role
+	if lent.Request == "" {
+		return removeRecord(key), nil
+	}
+	return putRecord(key, lent), nil
+}
+
+// mayHave refuses a request of an earlier user of the same name.
+func (u userRecord) mayHave(r Request) error {
+	if r.Asked.Before(u.Created.Truncate(time.Second)) {
+		return fault.New(fault.InUse, "request %s is of an earlier user %s, who is deleted", r.ID, r.User)
+	}
+	return nil
 }
 
 // Requests are all that are kept, the latest first.

@@ -23,6 +23,14 @@ func (s *Service) Role(ctx context.Context, id string) (Role, error) {
 	return readValue(ctx, s, func(v view) (Role, error) { return v.findRole(id) })
 }
 
+// HasRole reports whether SDN has a role; it says no of one that cannot be looked up now.
+func (s *Service) HasRole(ctx context.Context, name string) bool {
+	there, err := readValue(ctx, s, func(v view) (bool, error) {
+		return v.hasRecord(roleKey(SDN, name))
+	})
+	return there && err == nil
+}
+
 func (v view) findRole(id string) (Role, error) {
 	name, domain, ok := SplitID(id)
 	if !ok {

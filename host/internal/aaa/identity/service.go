@@ -46,6 +46,8 @@ type Options struct {
 	Dependents  []Dependent
 	// Deleted returns the writes that go with a deleted user, besides Dependents; nil = none.
 	Deleted func(userID string) []datastore.Op
+	// NoDomain says why a domain cannot have a name, for what to do about it; "" = it can. Nil = all can.
+	NoDomain func(name string) string
 	// Audit is called with every committed change; who made it is in the context.
 	Audit func(ctx context.Context, action, object string)
 }
@@ -69,6 +71,9 @@ func New(o Options) *Service {
 	o.MinPassword = cmp.Or(o.MinPassword, 8)
 	if o.Audit == nil {
 		o.Audit = func(context.Context, string, string) {}
+	}
+	if o.NoDomain == nil {
+		o.NoDomain = func(string) string { return "" }
 	}
 	if o.Now == nil {
 		o.Now = time.Now

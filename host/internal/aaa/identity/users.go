@@ -219,7 +219,7 @@ func setIfGiven[T any](to *T, from *T) {
 	}
 }
 
-// DeleteUser removes a user with its grants and all that Dependents and Deleted name.
+// DeleteUser removes a user with its grants, the requests that wait, and all that Dependents and Deleted name.
 func (s *Service) DeleteUser(ctx context.Context, id string) error {
 	err := s.updateRecords(ctx, func(v view) ([]datastore.Op, error) {
 		u, _, err := v.findUser(id)
@@ -241,6 +241,15 @@ func (s *Service) removeUser(v view, domain, name string) ([]datastore.Op, error
 	}
 	if s.o.Deleted != nil {
 		ops = append(ops, s.o.Deleted(name+"@"+domain)...)
+	}
+	requests, err := v.listRequests()
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range requests { // those that were decided are kept, to be read
+		if r.User == name+"@"+domain && r.State == RequestWaits {
+			ops = append(ops, removeRecord(requestKey(r.ID)))
+		}
 	}
 	grants, err := v.listGrants(joinKey("grant", domain, name) + "/")
 	for _, g := range grants {

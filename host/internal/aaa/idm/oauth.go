@@ -1,6 +1,7 @@
 package idm
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math"
@@ -145,7 +146,7 @@ func (h *handler) passwordGrant(r *http.Request, user, password string) (token.H
 		who := *l.Outside
 		_, err := h.Authn.Find(r.Context(), who)
 		if errors.As(err, new(*authn.NotFindableError)) {
-			who.Held, who.Principal, who.Roles = true, l.User, strings.Join(l.Roles, "\n")
+			who.Held, who.Roles = true, strings.Join(l.Roles, "\n")
 			err = nil
 		}
 		return token.Holder{Outside: &who}, err
@@ -268,7 +269,7 @@ func (h *handler) introspectToken(
 	if info.Principal != nil {
 		name = info.Principal.Name
 	} else {
-		name = info.Outside.User
+		name = cmp.Or(info.Outside.Principal, info.Outside.User)
 		if _, err := h.Authn.Find(r.Context(), *info.Outside); errors.Is(err, authn.ErrRefused) {
 			return http.StatusOK, map[string]bool{"active": false}, nil
 		}
@@ -291,7 +292,7 @@ func mayIntrospect(l *authn.Login, of token.Holder) bool {
 	case of.Principal != nil:
 		return l.Local && of.ID() == l.User+"@"+l.Domain
 	}
-	return l.Outside != nil && *l.Outside == *of.Outside
+	return l.Outside != nil && of.ID() == holderID(l)
 }
 
 // serverMetadata is /.well-known/oauth-authorization-server (RFC 8414).

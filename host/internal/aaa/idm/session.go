@@ -87,7 +87,7 @@ func (h *handler) withHolder(ctx context.Context, who token.Holder) context.Cont
 	if p := who.Principal; p != nil {
 		c.User, c.Domain, c.Roles = p.Name, p.Domain, p.Roles
 	} else {
-		c.User, c.Domain = who.Outside.User, who.Outside.Domain
+		c.User, c.Domain = who.Outside.Names()
 	}
 	by := act.Sender{User: c.ID()}
 	if who.Outside != nil {

@@ -7,6 +7,7 @@ package labrole
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -138,13 +139,16 @@ func (s *Set) Without(other *Set) (names []string) {
 	return names
 }
 
-// Confines reports whether somebody with these roles may do only what they permit: somebody who has a role besides keeps
-// what that one gives.
-func (s *Set) Confines(roles []string) bool {
-	if len(s.roles) == 0 || len(roles) == 0 {
+// Confines reports whether somebody with these roles may do only what they permit: somebody who has a role of the controller besides
+// keeps what that one gives. isRole reports whether the controller has a role; a name that another realm gives its users, and that is
+// none here, gives nothing. Somebody without any role is confined too.
+func (s *Set) Confines(roles []string, isRole func(name string) bool) bool {
+	if len(s.roles) == 0 {
 		return false
 	}
-	return !slices.ContainsFunc(roles, func(name string) bool { return s.find(name) == nil })
+	return !slices.ContainsFunc(roles, func(name string) bool {
+		return slices.Contains(unconfined, name) || s.find(name) == nil && isRole(name)
+	})
 }
 
 // Asked is a request.
@@ -155,19 +159,25 @@ type Asked struct {
 	Alone    bool         // of a data tree: the resource without what is below it
 }
 
-// Decide asks the roles of somebody about a request. by is the line that permits it, or why none does; it is empty for
-// somebody whom they do not confine.
+// Decide asks the roles of somebody whom they confine about a request. by is the line that permits it, or why none does; it is
+// empty for what everybody may do.
 func (s *Set) Decide(roles []string, q Asked) (by string, permits bool) {
-	if !s.Confines(roles) || q.Method == http.MethodOptions || ownAccount(q.Path) {
+	if q.Method == http.MethodOptions || ownAccount(q.Path) {
 		return "", true
 	}
 	for _, name := range roles {
 		r := s.find(name)
+		if r == nil {
+			continue
+		}
 		for i := range r.Permits {
 			if p := &r.Permits[i]; p.permits(q) {
 				return fmt.Sprintf("role %s, line %d: %s", name, p.Number, p), true
 			}
 		}
+	}
+	if !slices.ContainsFunc(roles, func(name string) bool { return s.find(name) != nil }) {
+		return fmt.Sprintf("the user has no role that is known here (the realm names: %s), and roles that confine are installed", cmp.Or(strings.Join(roles, ", "), "none")), false
 	}
 	return "no line of the roles " + strings.Join(roles, ", ") + " permits " + q.Method + " " + q.Path.Canonical(), false
 }
@@ -214,9 +224,9 @@ func (s *Set) Named(
 	})
 }
 
-// PermitsNames reports whether somebody may have an operation carried out with an input that names something.
+// PermitsNames reports whether somebody whom the roles confine may have an operation carried out with an input that names something.
 func (s *Set) PermitsNames(roles []string, q Asked, names []string) bool {
-	return !s.Confines(roles) || s.any(roles, func(p *Permit) bool {
+	return s.any(roles, func(p *Permit) bool {
 		return p.permits(q) && p.covers(names)
 	})
 }

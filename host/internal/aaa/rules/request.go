@@ -19,6 +19,8 @@ type Request struct {
 	Caller    caller.Caller
 	// Known reports that an authc filter has filled Caller.
 	Known bool
+	// Plugin reports that Caller is a plugin that acts for nobody.
+	Plugin bool
 	// Alone asks about the resource of the path without what is below it.
 	Alone bool
 }

@@ -1,6 +1,7 @@
 package token
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -43,11 +44,21 @@ type Outside struct {
 	User   string `json:"user"`
 	Domain string `json:"domain,omitempty"` // as it was typed
 
-	// Held says that the realm cannot look the user up: Principal and Roles, one a line, are those of the login, and
-	// hold for HeldFor at most.
-	Held      bool   `json:"held,omitempty"`
-	Principal string `json:"principal,omitempty"`
-	Roles     string `json:"roles,omitempty"`
+	Principal string `json:"principal,omitempty"` // the user as the realm names it; "" = User
+
+	// Held says that the realm cannot look the user up: Roles, one a line, are those of the login, and hold for HeldFor at most.
+	Held  bool   `json:"held,omitempty"`
+	Roles string `json:"roles,omitempty"`
+}
+
+// Names are the name and the domain of the user here: the domain is the realm, so that nobody of the controller's own domains is
+// taken for the user. A domain of the realm is a part of the name, as users of several may be called the same.
+func (o *Outside) Names() (user, domain string) {
+	user = cmp.Or(o.Principal, o.User)
+	if o.Domain != "" { // also after a name that ends in it: a@lab of lab is another than a of lab
+		user += "@" + o.Domain
+	}
+	return user, o.Realm
 }
 
 func (o *Outside) outsideID() string {

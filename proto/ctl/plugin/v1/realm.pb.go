@@ -528,12 +528,14 @@ func (x *BearerToken) GetText() string {
 type AuthenticateResponse struct {
 	state   protoimpl.MessageState       `protogen:"open.v1"`
 	Outcome AuthenticateResponse_Outcome `protobuf:"varint,1,opt,name=outcome,proto3,enum=ctl.plugin.v1.AuthenticateResponse_Outcome" json:"outcome,omitempty"`
-	// Name of the user in this realm.
-	Principal string   `protobuf:"bytes,2,opt,name=principal,proto3" json:"principal,omitempty"`
-	Roles     []string `protobuf:"bytes,3,rep,name=roles,proto3" json:"roles,omitempty"`
+	// Name of the user in this realm: printable text of 1024 bytes at most. Needed in an answer to a token.
+	Principal string `protobuf:"bytes,2,opt,name=principal,proto3" json:"principal,omitempty"`
+	// At most 1000, each printable text of 1 to 255 bytes. Others are left out of an answer to a password and of FindUser; in an answer
+	// to a token they are a fault of the plugin, and the realm counts as unavailable.
+	Roles []string `protobuf:"bytes,3,rep,name=roles,proto3" json:"roles,omitempty"`
 	// Reason for the log, without secrets.
 	Reason string `protobuf:"bytes,4,opt,name=reason,proto3" json:"reason,omitempty"`
-	// Unix time in seconds at which the credentials end; 0 = they do not say. The controller believes the
+	// Unix time in seconds, until the year 9999, at which the credentials end; 0 = they do not say. The controller believes the
 	// answer no longer.
 	Expires       int64 `protobuf:"varint,5,opt,name=expires,proto3" json:"expires,omitempty"`
 	unknownFields protoimpl.UnknownFields
