@@ -166,7 +166,9 @@ func (s *Server) lostBefore() *losses {
 		}
 	}
 	l := newLosses(keep, time.Now, lost)
-	l.before = s.storedTopologies()
+	for id, t := range s.storedTopologies() {
+		l.before[id] = observe(t, "", 0)
+	}
 	return l
 }
 
