@@ -60,12 +60,17 @@ func New(o Options) *Registry {
 }
 
 // Load takes over the lists that a process before this one stored for this node. Each is shown until its reporter
-// replaces it or Maintain ends it.
+// replaces it or Maintain ends it; one whose reporter has replaced it already is left as it is.
 func (r *Registry) Load() error {
 	all, err := r.loadEntries()
+	r.mu.Lock()
 	for reporter, entries := range all {
-		r.show(r.listOf(reporter), entries)
+		if r.mine[reporter] == nil {
+			r.mine[reporter] = &reported{entries: entries}
+		}
 	}
+	r.mu.Unlock()
+	r.changed.Fire()
 	return err
 }
 

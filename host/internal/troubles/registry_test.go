@@ -238,6 +238,24 @@ func TestListsOfTheProcessBefore(t *testing.T) {
 	}
 }
 
+// A plugin may report before the lists of the process before are loaded.
+func TestReportBeforeLoad(t *testing.T) {
+	c := &clock{time.Date(2026, 11, 28, 10, 0, 0, 0, time.UTC)}
+	store := &hooked{storetest.New(storetest.Options{}), func() error { return nil }}
+	report(t, openRegistry(store, "a", c, "a"), "plugin p", "router r1")
+	store.before = func() error { return errFull }
+	a := openRegistry(store, "a", c, "a")
+	if err := a.Report(t.Context(), "plugin p", []Trouble{{Kind: "plugin", Resource: "router r2"}}); !errors.Is(err, errFull) {
+		t.Fatal(err)
+	}
+	if err := a.Load(); err != nil {
+		t.Fatal(err)
+	}
+	if got := listed(t, a); got != "10:00 plugin router r2 open" {
+		t.Errorf("%q", got)
+	}
+}
+
 // What a new process reports while the list of the one before ends stays.
 func TestReportWhileListsEnd(t *testing.T) {
 	c := &clock{time.Date(2026, 11, 28, 10, 0, 0, 0, time.UTC)}
