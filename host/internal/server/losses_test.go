@@ -212,7 +212,7 @@ func TestLossesOfWhatHasChanged(t *testing.T) {
 func TestManyLosses(t *testing.T) {
 	now := time.Date(2026, 11, 28, 10, 0, 0, 0, time.UTC)
 	full, empty := network(), network()
-	for i := range 20000 {
+	for i := range 5000 {
 		at := fmt.Sprint(i)
 		full.Links[at] = topology.Link{ID: at, SourceNode: "a", SourceTP: at, DestNode: "b", DestTP: at}
 	}

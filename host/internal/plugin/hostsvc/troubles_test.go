@@ -81,7 +81,7 @@ func TestTroublesOfAPlugin(t *testing.T) {
 	}
 }
 
-// The list of a process that ends is not taken any more when the one that replaces it has reported, nor after its end.
+// The list of a process that ends is not taken any more when the one that replaces it has reported.
 func TestTroublesOfAnOlderProcess(t *testing.T) {
 	var got []string
 	srv := listen(t, hostsvc.Services{
