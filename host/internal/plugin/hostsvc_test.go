@@ -381,3 +381,36 @@ func TestStreamsAreRelayedAndMoveOn(t *testing.T) {
 		t.Errorf("after the reload: %v, trailer %v", err, stream.Trailer())
 	}
 }
+
+// A list of troubles of the process before is kept while the plugin runs and has not reported yet.
+func TestReportsOfTroubles(t *testing.T) {
+	r := newRig(t, func(o *Options) {
+		o.Troubles = func(context.Context, string, []*pluginv1.Trouble) error { return nil }
+	})
+	is := func(when string, reports, awaited bool) {
+		t.Helper()
+		if r.Reports("faulty") != reports || r.AwaitsReport("faulty") != awaited {
+			t.Errorf("%s: it reports %v, a report is awaited %v", when, r.Reports("faulty"), r.AwaitsReport("faulty"))
+		}
+	}
+	report := func() {
+		t.Helper()
+		if _, err := r.host(r.ctx(), "troubles", "router r1"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	is("unknown", false, false)
+	r.ensure(faulty())
+	is("started", false, true)
+	report()
+	is("it has reported", true, false)
+	if err := r.Restart(r.ctx(), "faulty"); err != nil {
+		t.Fatal(err)
+	}
+	is("started again", false, false)
+	report()
+	if err := r.Stop(r.ctx(), "faulty"); err != nil {
+		t.Fatal(err)
+	}
+	is("stopped", false, false)
+}

@@ -81,6 +81,17 @@ func (m *Manager) Reports(name string) bool {
 	return err == nil && s.services.Reports()
 }
 
+// AwaitsReport reports whether a plugin that is meant to run has not reported its troubles since this host started.
+func (m *Manager) AwaitsReport(name string) bool {
+	s, err := m.findSupervisor(name)
+	if err != nil || s.services.HasReported() {
+		return false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.machine.state.Serving() || s.machine.state == Starting || s.machine.state == Backoff
+}
+
 // Grant puts decisions about a plugin's grants into force, at once for what the host serves; for files and network
 // at the next start of its process. A plugin that is not there is no error.
 func (m *Manager) Grant(name string, held grant.Held) {

@@ -60,6 +60,10 @@ func (r *subscriber) run() {
 	r.w.WriteHeader(http.StatusOK)
 	tick := time.NewTicker(recheck)
 	defer tick.Stop()
+	if len(r.parts) == 0 && r.s.stream != allStreams { // it went before it was read
+		r.terminate(streamUnavailable)
+		return
+	}
 	if !r.sendMissed() {
 		return
 	}

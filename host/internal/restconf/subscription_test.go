@@ -174,6 +174,15 @@ func TestSubscriptionEndsWithTheRole(t *testing.T) {
 	}
 }
 
+// A stream that goes after the subscription was established and before it is read ends it at once.
+func TestSubscriptionEndsWithTheStream(t *testing.T) {
+	s := newSubscribing(t)
+	_, uri := s.establish("/rests", `{"stream":"lab"}`)
+	s.now.Streams = nil
+	openStream(t, s.srv, uri).says(`"reason":"stream-unavailable"`)
+	s.want(404, "", "GET", uri, "")
+}
+
 // Others cannot read, change or delete a subscription; nobody can hold more than a bounded number; unread ones end.
 func TestSubscriptionsOfUsers(t *testing.T) {
 	var l subscriptions

@@ -99,11 +99,11 @@ func (s *Server) notReady(ctx context.Context) (out []reason) {
 func pluginRemedy(p plugin.Info) string {
 	switch p.State {
 	case plugin.Starting, plugin.Backoff, plugin.Stopping:
-		return "wait; ctl plugin:info " + p.Name + " shows how it goes on"
+		return "wait; ctl plugin:info " + argument(p.Name) + " shows how it goes on"
 	case plugin.Stopped:
-		return "ctl plugin:start " + p.Name
+		return "ctl plugin:start " + argument(p.Name)
 	}
-	return "remove the cause (ctl plugin:check " + p.Name + "), then ctl plugin:start " + p.Name
+	return "remove the cause (ctl plugin:check " + argument(p.Name) + "), then ctl plugin:start " + argument(p.Name)
 }
 
 // roomNeeded is the free space below which a controller refuses writes.

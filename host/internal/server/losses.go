@@ -20,29 +20,64 @@ const (
 	kindNodeLost   = "node-lost"
 	kindNodeSilent = "node-silent"
 	kindSource     = "source-silent"
+	kindMore       = "more" // than are listed
 )
 
-// maxNetwork are the troubles of all topologies that are listed.
-const maxNetwork = 900
+// lostResource is what the trouble is about which says that not all of them are listed.
+const lostResource = "lost links and nodes"
+
+const (
+	// maxNetwork are the troubles of all topologies that are listed.
+	maxNetwork = 900
+	// maxLost are the lost links and nodes of all topologies that are listed, the newest ones.
+	maxLost = 500
+	// maxApart are the links of lost nodes that are kept of one topology, to see whether they come back with the nodes.
+	maxApart = 5000
+)
 
 // losses finds what topologies had and have no more. It does no I/O.
 type losses struct {
-	keep   time.Duration
-	now    func() time.Time
-	before map[string]topology.Topology // by id
-	lost   map[string]troubles.Trouble  // by kind and resource
+	keep    time.Duration
+	now     func() time.Time
+	before  map[string]observed         // by id of the topology
+	lost    map[string]troubles.Trouble // by kind and resource
+	dropped time.Time                   // when there were more than maxLost
+}
+
+// observed is a topology as it was compared last.
+type observed struct {
+	topology topology.Topology
+	source   string
+	version  uint64 // of the view, 0: not of a view
+	pairs    map[string]pair
+	// apart are the links that went with one of their nodes, as the troubles that they become if both nodes come back
+	// without them, by kind and resource.
+	apart map[string]troubles.Trouble
+}
+
+// pair is a link, both directions as one.
+type pair struct {
+	link topology.Link
+	ids  []string // of all its directions
+}
+
+func observe(t topology.Topology, source string, version uint64) observed {
+	return observed{t, source, version, pairsOf(t), map[string]troubles.Trouble{}}
 }
 
 func newLosses(keep time.Duration, now func() time.Time, lost []troubles.Trouble) *losses {
 	l := &losses{
 		keep:   keep,
 		now:    now,
-		before: map[string]topology.Topology{},
+		before: map[string]observed{},
 		lost:   map[string]troubles.Trouble{},
 	}
 	for _, t := range lost {
-		if t.Kind == kindLinkLost || t.Kind == kindNodeLost {
+		switch {
+		case t.Kind == kindLinkLost || t.Kind == kindNodeLost:
 			l.lost[lostKey(&t)] = t
+		case t.Kind == kindMore && t.Resource == lostResource:
+			l.dropped = t.Since
 		}
 	}
 	return l
@@ -53,25 +88,52 @@ func lostKey(t *troubles.Trouble) string { return t.Kind + " " + t.Resource }
 // compare notes what is gone since the view before and what is there again, and returns all troubles of the view.
 func (l *losses) compare(view *topomirror.View, seen map[string]topomirror.Seen) []troubles.Trouble {
 	for _, id := range slices.Sorted(maps.Keys(view.Topologies)) {
-		t := view.Topologies[id]
-		if was, ok := l.before[id]; ok {
-			l.noteLost(was, t)
+		was, known := l.before[id]
+		source, version := view.Sources[id], view.Versions[id]
+		if known && version != 0 && was.version == version && was.source == source {
+			continue
 		}
-		l.before[id] = t
+		now := observe(view.Topologies[id], source, version)
+		if known {
+			now.apart = was.apart
+			l.noteLost(was, now)
+		}
+		l.noteFound(now)
+		l.before[id] = now
 	}
-	for key, t := range l.lost {
-		now, there := view.Topologies[t.Topology]
-		ended := l.now().Sub(t.Since) > l.keep
-		if !there && view.Synced || there && isBack(&t, now) || ended {
+	l.forget(view)
+	return l.troubles(view, seen)
+}
+
+// forget drops what is too old, what is too much, and what topologies had that are gone.
+func (l *losses) forget(view *topomirror.View) {
+	gone := func(id string) bool {
+		_, there := view.Topologies[id]
+		return !there && view.Synced
+	}
+	maps.DeleteFunc(l.lost, func(_ string, t troubles.Trouble) bool {
+		return gone(t.Topology) || l.isOver(t.Since)
+	})
+	maps.DeleteFunc(l.before, func(id string, _ observed) bool { return gone(id) })
+	for _, o := range l.before {
+		maps.DeleteFunc(o.apart, func(_ string, t troubles.Trouble) bool {
+			return l.isOver(t.Since)
+		})
+	}
+	if more := len(l.lost) - maxLost; more > 0 {
+		oldest := slices.SortedFunc(maps.Keys(l.lost), func(x, y string) int {
+			return cmp.Or(l.lost[x].Since.Compare(l.lost[y].Since), cmp.Compare(x, y))
+		})
+		for _, key := range oldest[:more] {
 			delete(l.lost, key)
 		}
+		l.dropped = l.now().UTC().Truncate(time.Second)
 	}
-	for id := range l.before {
-		if _, there := view.Topologies[id]; !there && view.Synced {
-			delete(l.before, id)
-		}
-	}
-	return l.troubles(view, seen)
+}
+
+// isOver reports whether something was lost too long ago to be listed.
+func (l *losses) isOver(since time.Time) bool {
+	return l.now().Sub(since) > l.keep
 }
 
 // troubles are what is wrong with the topologies of a view, the lost links and nodes first.
@@ -81,6 +143,15 @@ func (l *losses) troubles(
 ) (out []troubles.Trouble) {
 	for _, key := range slices.Sorted(maps.Keys(l.lost)) {
 		out = append(out, l.lost[key])
+	}
+	if !l.isOver(l.dropped) {
+		out = append(out, troubles.Trouble{
+			Kind:     kindMore,
+			Resource: lostResource,
+			Since:    l.dropped,
+			Cause:    fmt.Sprintf("more than %d links and nodes were lost; only the newest are listed", maxLost),
+			Remedy:   "the map shows what is there now",
+		})
 	}
 	for _, id := range slices.Sorted(maps.Keys(view.Topologies)) {
 		out = append(out, silentNodes(view.Topologies[id])...)
@@ -92,13 +163,13 @@ func (l *losses) troubles(
 				Topology: id,
 				Cause: fmt.Sprintf("plugin %s runs, but has not observed it since %s",
 					s.Source, formatInstant(s.Observed)),
-				Remedy: "ctl plugin:info " + s.Source + " shows its state; ctl plugin:restart starts it again",
+				Remedy: "ctl plugin:info " + argument(s.Source) + " shows its state; ctl plugin:restart starts it again",
 			})
 		}
 	}
 	if more := len(out) - maxNetwork; more > 0 {
 		out = append(out[:maxNetwork], troubles.Trouble{
-			Kind:     "more",
+			Kind:     kindMore,
 			Resource: "topologies",
 			Cause:    fmt.Sprintf("more than %d things are wrong with the topologies", maxNetwork),
 			Remedy:   "the map shows all of them",
@@ -108,69 +179,126 @@ func (l *losses) troubles(
 }
 
 // noteLost compares two states of one topology.
-func (l *losses) noteLost(was, now topology.Topology) {
+func (l *losses) noteLost(was, now observed) {
 	at := l.now().UTC().Truncate(time.Second)
-	for id, n := range was.Nodes {
-		if _, there := now.Nodes[id]; there || isOutside(n) || isListed(n) {
+	for id, n := range was.topology.Nodes {
+		if hasNode(now.topology, id) || isOutside(n) || isListed(n) {
 			continue
 		}
-		t := troubles.Trouble{
-			Kind:     kindNodeLost,
-			Resource: nodePath(was.ID, id),
-			Subject:  nodeName(was, id),
-			Since:    at,
-			Topology: was.ID,
-			Ends:     []troubles.End{{Node: id}},
-			Cause:    "its source does not report it any more",
-			Remedy:   "look whether it has power and reaches the controller; acknowledge it if it was removed on purpose",
-		}
-		l.lost[lostKey(&t)] = t
-	}
-	have := pairsOf(now)
-	for pair, link := range pairsOf(was) {
-		_, there := have[pair]
-		_, a := now.Nodes[link.SourceNode]
-		_, b := now.Nodes[link.DestNode]
-		if there || !a || !b || link.Attributes["inferred"] == "true" {
-			continue // of a lost node: the node says it
-		}
-		t := linkLost(was, now, pair, link)
+		t := nodeLost(was.topology, id)
 		t.Since = at
 		l.lost[lostKey(&t)] = t
 	}
+	for name, p := range was.pairs {
+		if _, there := now.pairs[name]; there || p.link.Attributes["inferred"] == "true" {
+			continue
+		}
+		t := linkLost(was.topology, name, p)
+		if hasEnds(now.topology, t.Ends) {
+			l.addLink(t, now.topology)
+			continue
+		}
+		t.Since = at // of a lost node: the node says it
+		keepApart(now, t)
+	}
 }
 
-// linkLost is the trouble of a link that is gone.
-func linkLost(was, now topology.Topology, pair string, link topology.Link) troubles.Trouble {
+// noteFound compares what was lost before with a topology that has changed.
+func (l *losses) noteFound(now observed) {
+	for key, t := range l.lost {
+		switch {
+		case t.Topology != now.topology.ID:
+			continue
+		case t.Kind == kindNodeLost:
+			if hasEnds(now.topology, t.Ends) {
+				delete(l.lost, key)
+			}
+		case len(t.Ends) != 2 || now.hasLink(t.Ends): // or a record of another release
+			delete(l.lost, key)
+		case !hasEnds(now.topology, t.Ends):
+			delete(l.lost, key) // the node says it, if anybody needs to know
+			keepApart(now, t)
+		}
+	}
+	for key, t := range now.apart {
+		if !hasEnds(now.topology, t.Ends) {
+			continue
+		}
+		delete(now.apart, key)
+		if !now.hasLink(t.Ends) {
+			l.addLink(t, now.topology)
+		}
+	}
+}
+
+// addLink adds a link that a topology has lost, now.
+func (l *losses) addLink(t troubles.Trouble, now topology.Topology) {
+	t.Since = l.now().UTC().Truncate(time.Second)
+	t.Cause = "it is not reported any more" + portStates(now, t.Ends)
+	l.lost[lostKey(&t)] = t
+}
+
+// keepApart keeps a link that went with one of its nodes.
+func keepApart(o observed, t troubles.Trouble) {
+	if len(o.apart) < maxApart {
+		o.apart[lostKey(&t)] = t
+	}
+}
+
+// nodeLost is the trouble of a node that is gone.
+func nodeLost(was topology.Topology, id string) troubles.Trouble {
+	return troubles.Trouble{
+		Kind:     kindNodeLost,
+		Resource: nodePath(was.ID, id),
+		Subject:  nodeName(was, id),
+		Topology: was.ID,
+		Ends:     []troubles.End{{Node: id}},
+		Cause:    "its source does not report it any more",
+		Remedy:   "look whether it has power and reaches the controller; acknowledge it if it was removed on purpose",
+	}
+}
+
+// linkLost is the trouble of a link that is gone, but for its cause.
+func linkLost(was topology.Topology, name string, p pair) troubles.Trouble {
+	ends := []troubles.End{
+		{Node: p.link.SourceNode, Port: p.link.SourceTP},
+		{Node: p.link.DestNode, Port: p.link.DestTP},
+	}
 	return troubles.Trouble{
 		Kind:     kindLinkLost,
-		Resource: topologyPath(was.ID) + "/link=" + tree.EscapeKey(pair),
-		Concerns: []string{nodePath(was.ID, link.SourceNode), nodePath(was.ID, link.DestNode)},
-		Subject: endName(was, link.SourceNode, link.SourceTP) + " – " +
-			endName(was, link.DestNode, link.DestTP),
+		Resource: topologyPath(was.ID) + "/link=" + tree.EscapeKey(name),
+		Concerns: concernsOfLink(was.ID, p, ends),
+		Subject: endName(was, p.link.SourceNode, p.link.SourceTP) + " – " +
+			endName(was, p.link.DestNode, p.link.DestTP),
 		Topology: was.ID,
-		Ends: []troubles.End{
-			{Node: link.SourceNode, Port: link.SourceTP},
-			{Node: link.DestNode, Port: link.DestTP},
-		},
-		Cause:  "it is not reported any more" + portStates(now, link),
-		Remedy: "look at the cable and at the ports of both ends; acknowledge it if it was taken away on purpose",
+		Ends:     ends,
+		Remedy:   "look at the cable and at the ports of both ends; acknowledge it if it was taken away on purpose",
 	}
 }
 
-// isBack reports whether what was lost is there.
-func isBack(t *troubles.Trouble, now topology.Topology) bool {
-	if t.Kind == kindNodeLost {
-		return len(t.Ends) == 1 && hasNode(now, t.Ends[0].Node)
+// concernsOfLink are the nodes and ports of a link, and its directions as they are in the tree.
+func concernsOfLink(topology string, p pair, ends []troubles.End) (out []string) {
+	for _, e := range ends {
+		out = append(out, nodePath(topology, e.Node))
+		if e.Port != "" {
+			out = append(out, nodePath(topology, e.Node)+"/termination-point="+tree.EscapeKey(e.Port))
+		}
 	}
-	if len(t.Ends) != 2 {
-		return true // a record of another release
+	for _, id := range slices.Sorted(slices.Values(p.ids)) {
+		out = append(out, topologyPath(topology)+"/link="+tree.EscapeKey(id))
 	}
-	if !hasNode(now, t.Ends[0].Node) || !hasNode(now, t.Ends[1].Node) {
-		return true // of a node that is gone: the node says it, if anybody needs to know
-	}
-	_, there := pairsOf(now)[pairOf(t.Ends[0].Node, t.Ends[0].Port, t.Ends[1].Node, t.Ends[1].Port)]
+	return out
+}
+
+// hasLink reports whether two ends are connected.
+func (o *observed) hasLink(ends []troubles.End) bool {
+	_, there := o.pairs[pairOf(ends[0].Node, ends[0].Port, ends[1].Node, ends[1].Port)]
 	return there
+}
+
+// hasEnds reports whether the nodes of all ends are there.
+func hasEnds(t topology.Topology, ends []troubles.End) bool {
+	return !slices.ContainsFunc(ends, func(e troubles.End) bool { return !hasNode(t, e.Node) })
 }
 
 func hasNode(t topology.Topology, id string) bool {
@@ -179,14 +307,16 @@ func hasNode(t topology.Topology, id string) bool {
 }
 
 // pairsOf are the links of a topology, both directions as one.
-func pairsOf(t topology.Topology) map[string]topology.Link {
-	out := make(map[string]topology.Link, len(t.Links))
-	for _, id := range slices.Sorted(maps.Keys(t.Links)) {
-		link := t.Links[id]
-		pair := pairOf(link.SourceNode, link.SourceTP, link.DestNode, link.DestTP)
-		if _, known := out[pair]; !known {
-			out[pair] = link
+func pairsOf(t topology.Topology) map[string]pair {
+	out := make(map[string]pair, len(t.Links))
+	for id, link := range t.Links {
+		name := pairOf(link.SourceNode, link.SourceTP, link.DestNode, link.DestTP)
+		p, known := out[name]
+		if !known || id < p.link.ID {
+			p.link = link
 		}
+		p.ids = append(p.ids, id)
+		out[name] = p
 	}
 	return out
 }
@@ -202,8 +332,7 @@ func pairOf(aNode, aPort, bNode, bPort string) string {
 
 // silentNodes are the nodes that did not answer the last request.
 func silentNodes(t topology.Topology) (out []troubles.Trouble) {
-	for _, id := range slices.Sorted(maps.Keys(t.Nodes)) {
-		n := t.Nodes[id]
+	for id, n := range t.Nodes {
 		if n.Attributes["answering"] != "false" || isOutside(n) {
 			continue
 		}
@@ -225,6 +354,9 @@ func silentNodes(t topology.Topology) (out []troubles.Trouble) {
 			Remedy:   "look whether it has power, whether its address is right and whether it lets the controller in",
 		})
 	}
+	slices.SortFunc(out, func(x, y troubles.Trouble) int {
+		return cmp.Compare(x.Resource, y.Resource)
+	})
 	return out
 }
 
@@ -269,11 +401,8 @@ func endName(t topology.Topology, node, port string) string {
 }
 
 // portStates say how the ends of a lost link are, as far as that is known.
-func portStates(t topology.Topology, link topology.Link) (out string) {
-	for _, end := range []troubles.End{
-		{Node: link.SourceNode, Port: link.SourceTP},
-		{Node: link.DestNode, Port: link.DestTP},
-	} {
+func portStates(t topology.Topology, ends []troubles.End) (out string) {
+	for _, end := range ends {
 		if state := t.Nodes[end.Node].TPs[end.Port].Attributes["state"]; state != "" {
 			out += "; " + endName(t, end.Node, end.Port) + " is " + state
 		}

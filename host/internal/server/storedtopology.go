@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 
 	"ctl.internal/host/internal/datastore"
@@ -104,15 +105,19 @@ func addStoredNode(t topology.Topology, text []byte) {
 	if json.Unmarshal(text, &n) != nil || n.ID == "" {
 		return
 	}
+	attributes := map[string]string{
+		"name":    n.Name,
+		"address": n.Address,
+		"mac":     n.MAC,
+		"type":    n.Type,
+	}
+	if n.Answering != nil {
+		attributes["answering"] = strconv.FormatBool(*n.Answering)
+	}
 	t.Nodes[n.ID] = topology.Node{
-		ID:  n.ID,
-		TPs: map[string]topology.TerminationPoint{},
-		Attributes: map[string]string{
-			"name":    n.Name,
-			"address": n.Address,
-			"mac":     n.MAC,
-			"type":    n.Type,
-		},
+		ID:         n.ID,
+		TPs:        map[string]topology.TerminationPoint{},
+		Attributes: attributes,
 	}
 }
 

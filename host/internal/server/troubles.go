@@ -24,6 +24,9 @@ import (
 const (
 	// lookForTroubles is how often the controller looks for its own troubles while no plugin changes.
 	lookForTroubles = 5 * time.Second
+	// reportsWithin is how long after the start of the controller its plugins may take to report: so long the lists
+	// that they gave to the process before are kept, with what people said about them.
+	reportsWithin = time.Minute
 	// reporterHost and reporterNetwork are the controller's own reporters: of this node, and of the topologies.
 	reporterHost    = "controller"
 	reporterNetwork = "topologies"
@@ -45,6 +48,9 @@ func (s *Server) newTroubles() *troubles.Registry {
 
 // followTroubles follows what goes into the list.
 func (s *Server) followTroubles(ctx context.Context) {
+	if err := s.troubles.Load(); err != nil {
+		s.log.Warn("what plugins of the process before have reported stays in the list of troubles", "error", err)
+	}
 	s.runInBackground(ctx, "troubles", s.troubles.Run)
 	s.runInBackground(ctx, "troubles of this node", s.reportTroubles)
 	s.runInBackground(ctx, "events of the troubles", s.publishTroubles)
@@ -61,14 +67,8 @@ func (s *Server) reportTroubles(ctx context.Context) error {
 	defer tick.Stop()
 	for {
 		changed := s.plugins.Changed()
-		var all []troubles.Trouble
-		for _, f := range s.findings(ctx) {
-			if !f.passing {
-				all = append(all, f.Trouble)
-			}
-		}
-		s.noteReported(s.troubles.Report(ctx, reporterHost, all))
-		s.noteReported(s.troubles.End(ctx, s.isPluginOver))
+		s.noteReported(s.troubles.Report(ctx, reporterHost, s.findings(ctx)))
+		s.noteReported(s.troubles.Maintain(ctx, s.isPluginOver))
 		select {
 		case <-ctx.Done():
 			return nil
@@ -106,10 +106,13 @@ func (s *Server) takeTroubles(ctx context.Context, plugin string, all []*pluginv
 // isPluginOver reports whether a reporter is a plugin whose process has ended.
 func (s *Server) isPluginOver(reporter string) bool {
 	name, ok := strings.CutPrefix(reporter, reporterPlugin)
-	return ok && !s.plugins.Reports(name)
+	if !ok || s.plugins.Reports(name) {
+		return false
+	}
+	return time.Since(s.began) > reportsWithin || !s.plugins.AwaitsReport(name)
 }
 
-// noteReported logs that a list was not stored; it is shown on this node, and is stored with the next one.
+// noteReported logs that a list was not stored; it is shown on this node, and is stored at the next look.
 func (s *Server) noteReported(err error) {
 	if err != nil {
 		s.log.Debug("the list of troubles was not stored", "error", err)
@@ -163,7 +166,9 @@ func (s *Server) lostBefore() *losses {
 		}
 	}
 	l := newLosses(keep, time.Now, lost)
-	l.before = s.storedTopologies()
+	for id, t := range s.storedTopologies() {
+		l.before[id] = observe(t, "", 0)
+	}
 	return l
 }
 

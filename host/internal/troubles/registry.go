@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -24,13 +25,6 @@ const (
 	markKeys  = "mark/"
 )
 
-// marks are what people did with one trouble.
-type marks struct {
-	Acknowledged *Mark     `json:"acknowledged,omitempty"`
-	Silenced     *Mark     `json:"silenced,omitempty"`
-	Until        time.Time `json:"until,omitzero"`
-}
-
 // Options of a Registry.
 type Options struct {
 	Store datastore.Store
@@ -45,15 +39,57 @@ type Registry struct {
 	o       Options
 	changed together.Signal
 
-	mu sync.Mutex
+	mu sync.Mutex // is held for moments, never while something is stored
 	// mine are the newest lists of this node's reporters by name, which are shown also while the store
 	// does not take them.
-	mine map[string][]Entry
+	mine map[string]*reported
+}
+
+// reported is the newest list of one reporter of this node.
+type reported struct {
+	// writing is held while the list is replaced and stored. Who only reads the list does not take it: a store may
+	// take long to answer.
+	writing  sync.Mutex
+	unstored bool    // under writing: the store has not taken the list
+	entries  []Entry // under Registry.mu
 }
 
 // New returns the list that a store has.
 func New(o Options) *Registry {
-	return &Registry{o: o, mine: map[string][]Entry{}}
+	return &Registry{o: o, mine: map[string]*reported{}}
+}
+
+// Load takes over the lists that a process before this one stored for this node. Each is shown until its reporter
+// replaces it or Maintain ends it; one whose reporter has replaced it already is left as it is.
+func (r *Registry) Load() error {
+	all, err := r.loadEntries()
+	r.mu.Lock()
+	for reporter, entries := range all {
+		if r.mine[reporter] == nil {
+			r.mine[reporter] = &reported{entries: entries}
+		}
+	}
+	r.mu.Unlock()
+	r.changed.Fire()
+	return err
+}
+
+// loadEntries are the stored entries of this node by their reporter.
+func (r *Registry) loadEntries() (map[string][]Entry, error) {
+	all := map[string][]Entry{}
+	prefix := foundKeys + url.PathEscape(r.o.Node) + "/"
+	_, err := r.o.Store.Local(func(sn datastore.Snapshot) error {
+		for e, err := range sn.Range(Namespace, datastore.RangeOptions{Prefix: prefix}) {
+			if err != nil {
+				return err
+			}
+			if one, ok := entryAt(e); ok {
+				all[one.Reporter] = append(all[one.Reporter], one)
+			}
+		}
+		return nil
+	})
+	return all, err
 }
 
 // Run makes changes of other nodes known, until ctx ends.
@@ -70,48 +106,110 @@ func (r *Registry) Changed() <-chan struct{} {
 	return r.changed.Wait()
 }
 
+// listOf is the list of a reporter of this node.
+func (r *Registry) listOf(reporter string) *reported {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	l := r.mine[reporter]
+	if l == nil {
+		l = &reported{}
+		r.mine[reporter] = l
+	}
+	return l
+}
+
+// reporters are the names of this node's reporters.
+func (r *Registry) reporters() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Sorted(maps.Keys(r.mine))
+}
+
+// shown are the entries of a list as everybody sees them; they do not change.
+func (r *Registry) shown(l *reported) []Entry {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return l.entries
+}
+
+// show replaces the entries that everybody sees.
+func (r *Registry) show(l *reported, entries []Entry) {
+	r.mu.Lock()
+	same := slices.EqualFunc(l.entries, entries, sameEntry)
+	l.entries = entries
+	r.mu.Unlock()
+	if !same {
+		r.changed.Fire()
+	}
+}
+
 // prefixOf is where the troubles of a reporter are.
 func prefixOf(node, reporter string) string {
 	return foundKeys + url.PathEscape(node) + "/" + url.PathEscape(reporter) + "/"
 }
 
 // Report replaces the list of a reporter of this node. A trouble that was there stays since then, and as people
-// marked it. The list is shown even where the error says that it was not stored.
+// marked it. The list is shown even where the error says that it was not stored; Maintain stores it then.
 func (r *Registry) Report(ctx context.Context, reporter string, all []Trouble) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	entries, err := r.entriesOf(r.o.Node, reporter, all, r.mine[reporter])
+	l := r.listOf(reporter)
+	l.writing.Lock()
+	defer l.writing.Unlock()
+	entries, err := r.entriesOf(r.o.Node, reporter, all, r.shown(l))
 	if err != nil {
 		return err
 	}
-	if !slices.EqualFunc(r.mine[reporter], entries, sameEntry) {
-		defer r.changed.Fire()
-	}
-	r.mine[reporter] = entries
-	return r.store(ctx, r.o.Node, reporter, entries)
+	r.show(l, entries)
+	err = r.store(ctx, r.o.Node, reporter, entries)
+	l.unstored = err != nil
+	return err
 }
 
-// End ends the lists of the reporters of this node that are over.
-func (r *Registry) End(ctx context.Context, over func(reporter string) bool) error {
-	r.mu.Lock()
-	var ended []string
-	for reporter, list := range r.mine {
-		if len(list) > 0 && over(reporter) {
-			ended = append(ended, reporter)
+// Maintain ends the lists of the reporters of this node that are over, stores the lists that the store has not taken,
+// and deletes the marks that are over. A list that is being written now is left to the next call.
+func (r *Registry) Maintain(ctx context.Context, over func(reporter string) bool) error {
+	all := r.reporters()
+	for _, reporter := range all {
+		r.endIfOver(reporter, over)
+	}
+	for _, reporter := range all {
+		if err := r.storeAgain(ctx, reporter); err != nil {
+			return err // the store would not take the others either
 		}
 	}
-	r.mu.Unlock()
-	var errs []error
-	for _, reporter := range ended {
-		errs = append(errs, r.Report(ctx, reporter, nil))
+	return r.deleteOldMarks(ctx)
+}
+
+// endIfOver empties the list of a reporter that is over. It asks while it holds the list, so a new process of the
+// reporter has either reported already, and then it is not over, or replaces what is empty.
+func (r *Registry) endIfOver(reporter string, over func(reporter string) bool) {
+	l := r.listOf(reporter)
+	if !l.writing.TryLock() {
+		return
 	}
-	return errors.Join(errs...)
+	defer l.writing.Unlock()
+	if len(r.shown(l)) > 0 && over(reporter) {
+		r.show(l, nil)
+		l.unstored = true
+	}
+}
+
+// storeAgain stores a list that the store has not taken.
+func (r *Registry) storeAgain(ctx context.Context, reporter string) error {
+	l := r.listOf(reporter)
+	if !l.writing.TryLock() {
+		return nil
+	}
+	defer l.writing.Unlock()
+	if !l.unstored {
+		return nil
+	}
+	err := r.store(ctx, r.o.Node, reporter, r.shown(l))
+	l.unstored = err != nil
+	return err
 }
 
 // Share replaces the list of a reporter that speaks for all nodes; one of them calls it at a time.
 func (r *Registry) Share(ctx context.Context, reporter string, all []Trouble) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
 	entries, err := r.entriesOf(AllNodes, reporter, all, nil)
 	if err != nil {
 		return err
@@ -155,7 +253,7 @@ func (r *Registry) entriesOf(
 	out, seen := []Entry{}, map[string]bool{}
 	for _, t := range all {
 		e := Entry{Trouble: t, ID: idOf(node, reporter, &t), Node: node, Reporter: reporter}
-		if seen[e.ID] {
+		if seen[e.ID] || t.Passing && since[e.ID].IsZero() {
 			continue
 		}
 		seen[e.ID] = true
@@ -170,63 +268,76 @@ func (r *Registry) entriesOf(
 
 // store writes what is different from the stored list. An acknowledgement ends with its trouble, a silence by its time.
 func (r *Registry) store(ctx context.Context, node, reporter string, entries []Entry) error {
-	prefix, there := prefixOf(node, reporter), map[string][]byte{}
-	var ops []datastore.Op
-	_, err := r.o.Store.Local(func(sn datastore.Snapshot) error {
+	prefix := prefixOf(node, reporter)
+	return r.change(ctx, r.local, func(sn datastore.Snapshot) (datastore.Txn, error) {
+		t, there := datastore.Txn{Volatile: true}, map[string][]byte{}
 		for e, err := range sn.Range(Namespace, datastore.RangeOptions{Prefix: prefix}) {
 			if err != nil {
-				return err
+				return t, err
 			}
 			there[strings.TrimPrefix(e.Key, prefix)] = e.Value
 		}
 		for _, e := range entries {
 			text, err := json.Marshal(e.Trouble)
 			if err != nil {
-				return err
+				return t, err
 			}
 			if !bytes.Equal(there[e.ID], text) {
-				ops = append(ops, datastore.Put(Namespace, prefix+e.ID, text))
+				t.Ops = append(t.Ops, datastore.Put(Namespace, prefix+e.ID, text))
 			}
 			delete(there, e.ID)
 		}
 		for id := range there {
-			ops = append(ops, datastore.Delete(Namespace, prefix+id))
-			ops = append(ops, r.endMarks(sn, id)...)
+			t.Ops = append(t.Ops, datastore.Delete(Namespace, prefix+id))
+			r.endMarks(sn, &t, id)
 		}
-		return nil
+		if len(there) > 0 { // nobody has marked one of them meanwhile
+			t.Compares = append(t.Compares, datastore.Compare{
+				Namespace: Namespace,
+				Key:       markKeys,
+				Revision:  sn.Revision(),
+				Prefix:    true,
+			})
+		}
+		return t, nil
 	})
-	if err != nil || len(ops) == 0 {
-		return err
-	}
-	_, err = r.o.Store.Commit(ctx, datastore.Txn{Ops: ops, Volatile: true})
+}
+
+// maxTries bounds how often a change is worked out again because others were faster.
+const maxTries = 8
+
+// local reads what this node has, which is what it has written itself at least.
+func (r *Registry) local(_ context.Context, f func(datastore.Snapshot) error) error {
+	_, err := r.o.Store.Local(f)
 	return err
 }
 
-// endMarks are the writes that take the marks of a trouble away that is gone, but for a silence that goes on.
-func (r *Registry) endMarks(sn datastore.Snapshot, id string) []datastore.Op {
-	m, known := readMarks(sn, id)
-	switch {
-	case !known:
-		return nil
-	case m.Silenced == nil || !m.Until.After(r.o.Now()):
-		return []datastore.Op{datastore.Delete(Namespace, markKeys+id)}
-	case m.Acknowledged == nil:
-		return nil
+// change commits what work makes of a snapshot, and works it out again when somebody else was faster.
+func (r *Registry) change(
+	ctx context.Context,
+	read func(context.Context, func(datastore.Snapshot) error) error,
+	work func(sn datastore.Snapshot) (datastore.Txn, error),
+) error {
+	var conflict error
+	for range maxTries {
+		var t datastore.Txn
+		err := read(ctx, func(sn datastore.Snapshot) (err error) {
+			t, err = work(sn)
+			return err
+		})
+		if err != nil || len(t.Ops) == 0 {
+			return err
+		}
+		if _, err = r.o.Store.Commit(ctx, t); !errors.Is(err, datastore.ErrConflict) {
+			return err
+		}
+		conflict, read = err, r.o.Store.View // which has what the faster one wrote
 	}
-	m.Acknowledged = nil
-	text, err := json.Marshal(m)
-	if err != nil {
-		return nil
-	}
-	return []datastore.Op{datastore.Put(Namespace, markKeys+id, text)}
-}
-
-func readMarks(sn datastore.Snapshot, id string) (m marks, known bool) {
-	e, err := sn.Get(Namespace, markKeys+id)
-	if err != nil || json.Unmarshal(e.Value, &m) != nil {
-		return marks{}, false
-	}
-	return m, true
+	return fault.Wrap(
+		fault.InUse,
+		conflict,
+		"others kept changing the list of troubles, nothing was changed; try again",
+	)
 }
 
 // stored is the list of a reporter in the store.
@@ -248,37 +359,50 @@ func (r *Registry) stored(node, reporter string) (out []Entry, err error) {
 }
 
 // List returns all troubles, the newest first, with what people did with them.
-func (r *Registry) List() ([]Entry, error) {
-	var out []Entry
-	r.mu.Lock()
-	for _, list := range r.mine {
-		out = append(out, list...)
-	}
-	r.mu.Unlock()
-	now := r.o.Now()
-	_, err := r.o.Store.Local(func(sn datastore.Snapshot) error {
-		for e, err := range sn.Range(Namespace, datastore.RangeOptions{Prefix: foundKeys}) {
-			if err != nil {
-				return err
-			}
-			one, ok := entryAt(e)
-			if ok && one.Node != r.o.Node && (one.Node == AllNodes || r.o.Living(one.Node)) {
-				out = append(out, one)
-			}
-		}
-		for i := range out {
-			m, _ := readMarks(sn, out[i].ID)
-			out[i].Acknowledged = m.Acknowledged
-			if m.Silenced != nil && m.Until.After(now) {
-				out[i].Silenced, out[i].Until = m.Silenced, m.Until
-			}
-		}
-		return nil
+func (r *Registry) List() (out []Entry, err error) {
+	_, err = r.o.Store.Local(func(sn datastore.Snapshot) (err error) {
+		out, err = r.entriesIn(sn)
+		return err
 	})
+	if err != nil && out == nil {
+		out = r.own() // they are known without the store
+	}
 	slices.SortStableFunc(out, func(x, y Entry) int {
 		return cmp.Or(y.Since.Compare(x.Since), cmp.Compare(x.Kind, y.Kind), cmp.Compare(x.ID, y.ID))
 	})
 	return out, err
+}
+
+// own are the entries of this node's reporters.
+func (r *Registry) own() (out []Entry) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, l := range r.mine {
+		out = append(out, l.entries...)
+	}
+	return out
+}
+
+// entriesIn are all troubles, with the marks of a snapshot.
+func (r *Registry) entriesIn(sn datastore.Snapshot) ([]Entry, error) {
+	out, now := r.own(), r.o.Now()
+	for e, err := range sn.Range(Namespace, datastore.RangeOptions{Prefix: foundKeys}) {
+		if err != nil {
+			return out, err
+		}
+		one, ok := entryAt(e)
+		if ok && one.Node != r.o.Node && (one.Node == AllNodes || r.o.Living(one.Node)) {
+			out = append(out, one)
+		}
+	}
+	for i := range out {
+		m, _, _ := readMarks(sn, out[i].ID)
+		out[i].Acknowledged = m.Acknowledged
+		if m.Silenced != nil && m.Until.After(now) {
+			out[i].Silenced, out[i].Until = m.Silenced, m.Until
+		}
+	}
+	return out, nil
 }
 
 // entryAt reads an entry with its key, found/NODE/REPORTER/ID.
@@ -297,45 +421,6 @@ func entryAt(e datastore.Entry) (one Entry, ok bool) {
 	}
 	one = Entry{ID: parts[2], Node: node, Reporter: reporter}
 	return one, json.Unmarshal(e.Value, &one.Trouble) == nil
-}
-
-// Acknowledge says that somebody knows of a trouble; a nil mark takes that back.
-func (r *Registry) Acknowledge(ctx context.Context, id string, by *Mark) error {
-	return r.mark(ctx, id, func(m *marks) { m.Acknowledged = by })
-}
-
-// Silence keeps a trouble out of all counts until a time, also when it goes and comes again; a nil mark ends that.
-func (r *Registry) Silence(ctx context.Context, id string, by *Mark, until time.Time) error {
-	return r.mark(ctx, id, func(m *marks) { m.Silenced, m.Until = by, until })
-}
-
-// mark changes the marks of a trouble.
-func (r *Registry) mark(ctx context.Context, id string, change func(*marks)) error {
-	all, err := r.List()
-	if err != nil {
-		return err
-	}
-	if !slices.ContainsFunc(all, func(e Entry) bool { return e.ID == id }) {
-		return fault.New(fault.NotFound, "there is no trouble %q; it may be over: ctl now lists them", id)
-	}
-	var m marks
-	if err := r.o.Store.View(ctx, func(sn datastore.Snapshot) error {
-		m, _ = readMarks(sn, id)
-		return nil
-	}); err != nil {
-		return err
-	}
-	change(&m)
-	op := datastore.Delete(Namespace, markKeys+id)
-	if m.Acknowledged != nil || m.Silenced != nil {
-		text, err := json.Marshal(m)
-		if err != nil {
-			return err
-		}
-		op = datastore.Put(Namespace, markKeys+id, text)
-	}
-	_, err = r.o.Store.Commit(ctx, datastore.Txn{Ops: []datastore.Op{op}})
-	return err
 }
 
 // sameEntry reports whether two entries say the same.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -99,41 +100,6 @@ func TestTroublesKeepTheirTime(t *testing.T) {
 	}
 }
 
-// An acknowledgement ends with its trouble, a silence with its time; both are known on all nodes.
-func TestMarks(t *testing.T) {
-	store, c := storetest.New(storetest.Options{}), &clock{time.Date(2026, 11, 28, 10, 0, 0, 0, time.UTC)}
-	a, b := openRegistry(store, "a", c, "a", "b"), openRegistry(store, "b", c, "a", "b")
-	report(t, a, "controller", "plugin x")
-	id := idOfOnly(t, b)
-	mark := &Mark{By: "admin@sdn", At: c.t, Note: "known"}
-	if err := b.Acknowledge(t.Context(), id, mark); err != nil {
-		t.Fatal(err)
-	}
-	if got := listed(t, a); got != "10:00 plugin plugin x acknowledged" {
-		t.Errorf("acknowledged on another node: %s", got)
-	}
-	report(t, a, "controller")
-	report(t, a, "controller", "plugin x")
-	if got := listed(t, a); got != "10:00 plugin plugin x open" {
-		t.Errorf("a trouble that came again: %s", got)
-	}
-	if err := a.Silence(t.Context(), id, mark, c.t.Add(time.Hour)); err != nil {
-		t.Fatal(err)
-	}
-	report(t, a, "controller")
-	report(t, a, "controller", "plugin x")
-	if got := listed(t, b); got != "10:00 plugin plugin x silenced" {
-		t.Errorf("a silenced trouble that came again: %s", got)
-	}
-	c.t = c.t.Add(2 * time.Hour)
-	if got := listed(t, b); got != "10:00 plugin plugin x open" {
-		t.Errorf("after the time of the silence: %s", got)
-	}
-	if err := a.Acknowledge(t.Context(), "none", mark); fault.KindOf(err) != fault.NotFound {
-		t.Errorf("an unknown trouble: %v", err)
-	}
-}
-
 // What a node reported is not shown after its end; what holds for all nodes is.
 func TestOfNodesThatAreGone(t *testing.T) {
 	store, c := storetest.New(storetest.Options{}), &clock{time.Date(2026, 11, 28, 10, 0, 0, 0, time.UTC)}
@@ -150,17 +116,26 @@ func TestOfNodesThatAreGone(t *testing.T) {
 	}
 }
 
-// readOnly is a store that takes nothing.
-type readOnly struct{ datastore.Store }
-
-func (readOnly) Commit(context.Context, datastore.Txn) (datastore.Revision, error) {
-	return 0, errors.New("the disk is full")
+// hooked is a store that asks before each commit.
+type hooked struct {
+	datastore.Store
+	before func() error
 }
+
+func (h *hooked) Commit(ctx context.Context, t datastore.Txn) (datastore.Revision, error) {
+	if err := h.before(); err != nil {
+		return 0, err
+	}
+	return h.Store.Commit(ctx, t)
+}
+
+var errFull = errors.New("the disk is full")
 
 // The list says what is wrong with the store while the store takes nothing.
 func TestListWithoutTheStore(t *testing.T) {
 	c := &clock{time.Date(2026, 11, 28, 10, 0, 0, 0, time.UTC)}
-	b := openRegistry(readOnly{storetest.New(storetest.Options{})}, "a", c, "a")
+	full := &hooked{storetest.New(storetest.Options{}), func() error { return errFull }}
+	b := openRegistry(full, "a", c, "a")
 	all := []Trouble{{Kind: "disk", Resource: "disk", Cause: "full"}}
 	if err := b.Report(t.Context(), "controller", all); err == nil {
 		t.Error("it is not said that the list was not stored")
@@ -169,6 +144,162 @@ func TestListWithoutTheStore(t *testing.T) {
 	_ = b.Report(t.Context(), "controller", all)
 	if got := listed(t, b); got != "10:00 disk disk open" {
 		t.Errorf("%s", got)
+	}
+}
+
+// What is wrong is listed while the store hangs, of every reporter.
+func TestListWhileTheStoreHangs(t *testing.T) {
+	began, goOn := make(chan struct{}, 2), make(chan struct{})
+	hangs := &hooked{storetest.New(storetest.Options{}), func() error {
+		began <- struct{}{}
+		<-goOn
+		return errFull
+	}}
+	c := &clock{time.Date(2026, 11, 28, 10, 0, 0, 0, time.UTC)}
+	b := openRegistry(hangs, "a", c, "a")
+	var work sync.WaitGroup
+	defer work.Wait()
+	defer close(goOn)
+	within := func(what string, done <-chan struct{}) {
+		t.Helper()
+		select {
+		case <-done:
+		case <-time.After(time.Minute): // it waits for the store
+			t.Fatal(what, "waits for the store")
+		}
+	}
+	for _, reporter := range []string{"controller", "plugin p"} {
+		work.Go(func() {
+			_ = b.Report(context.Background(), reporter, []Trouble{{Kind: "k", Resource: reporter}})
+		})
+		within("the list of "+reporter, began)
+	}
+	answered := make(chan struct{})
+	work.Go(func() {
+		defer close(answered)
+		if err := b.Maintain(context.Background(), func(string) bool { return true }); err != nil {
+			t.Error(err)
+		}
+		if all, err := b.List(); err != nil || len(all) != 2 {
+			t.Errorf("%v, %v", all, err)
+		}
+	})
+	within("the whole list", answered)
+}
+
+// A list that the store did not take is stored later, without its reporter.
+func TestStoredLater(t *testing.T) {
+	c := &clock{time.Date(2026, 11, 28, 10, 0, 0, 0, time.UTC)}
+	fails := errFull
+	store := &hooked{storetest.New(storetest.Options{}), func() error { return fails }}
+	a, other := openRegistry(store, "a", c, "a", "b"), openRegistry(store, "b", c, "a", "b")
+	none := func(string) bool { return false }
+	if err := a.Report(t.Context(), "plugin p", []Trouble{{Kind: "k", Resource: "r"}}); !errors.Is(err, errFull) {
+		t.Error(err)
+	}
+	if err := a.Maintain(t.Context(), none); !errors.Is(err, errFull) || listed(t, other) != "" {
+		t.Errorf("while the disk is full: %v", err)
+	}
+	fails = nil
+	if err := a.Maintain(t.Context(), none); err != nil {
+		t.Error(err)
+	}
+	if got := listed(t, other); got != "10:00 k r open" {
+		t.Errorf("on the other node: %q", got)
+	}
+	store.before = func() error { t.Error("what is stored is stored again"); return nil }
+	if err := a.Maintain(t.Context(), none); err != nil {
+		t.Error(err)
+	}
+}
+
+// A list of a process before this one ends on all nodes when its reporter is over, not before.
+func TestListsOfTheProcessBefore(t *testing.T) {
+	store, c := storetest.New(storetest.Options{}), &clock{time.Date(2026, 11, 28, 10, 0, 0, 0, time.UTC)}
+	report(t, openRegistry(store, "a", c, "a", "b"), "plugin p", "router r1")
+	a, other := openRegistry(store, "a", c, "a", "b"), openRegistry(store, "b", c, "a", "b")
+	if err := a.Load(); err != nil {
+		t.Fatal(err)
+	}
+	report(t, a, "controller")
+	for _, over := range []bool{false, true} {
+		if err := a.Maintain(t.Context(), func(r string) bool { return over && r == "plugin p" }); err != nil {
+			t.Fatal(err)
+		}
+		want := "10:00 plugin router r1 open"
+		if over {
+			want = ""
+		}
+		for node, r := range map[string]*Registry{"this": a, "the other": other} {
+			if got := listed(t, r); got != want {
+				t.Errorf("over is %v, on %s node: %q, want %q", over, node, got, want)
+			}
+		}
+	}
+}
+
+// A plugin may report before the lists of the process before are loaded.
+func TestReportBeforeLoad(t *testing.T) {
+	c := &clock{time.Date(2026, 11, 28, 10, 0, 0, 0, time.UTC)}
+	store := &hooked{storetest.New(storetest.Options{}), func() error { return nil }}
+	report(t, openRegistry(store, "a", c, "a"), "plugin p", "router r1")
+	store.before = func() error { return errFull }
+	a := openRegistry(store, "a", c, "a")
+	if err := a.Report(t.Context(), "plugin p", []Trouble{{Kind: "plugin", Resource: "router r2"}}); !errors.Is(err, errFull) {
+		t.Fatal(err)
+	}
+	if err := a.Load(); err != nil {
+		t.Fatal(err)
+	}
+	if got := listed(t, a); got != "10:00 plugin router r2 open" {
+		t.Errorf("%q", got)
+	}
+}
+
+// What a new process reports while the list of the one before ends stays.
+func TestReportWhileListsEnd(t *testing.T) {
+	c := &clock{time.Date(2026, 11, 28, 10, 0, 0, 0, time.UTC)}
+	store := &hooked{storetest.New(storetest.Options{}), func() error { return nil }}
+	b := openRegistry(store, "a", c, "a")
+	report(t, b, "plugin p", "r1")
+	report(t, b, "plugin q", "r2")
+	store.before = func() error { // of the end of p
+		store.before = func() error { return nil }
+		report(t, b, "plugin q", "r3")
+		return nil
+	}
+	if err := b.Maintain(t.Context(), func(string) bool { return true }); err != nil {
+		t.Fatal(err)
+	}
+	if got := listed(t, b); got != "10:00 plugin r3 open" {
+		t.Errorf("%q", got)
+	}
+}
+
+// What passes by itself is not listed, but keeps what is there already, with its marks.
+func TestPassing(t *testing.T) {
+	store, c := storetest.New(storetest.Options{}), &clock{time.Date(2026, 11, 28, 10, 0, 0, 0, time.UTC)}
+	b := openRegistry(store, "a", c, "a")
+	send := func(passing bool) {
+		t.Helper()
+		one := Trouble{Kind: "plugin", Resource: "plugin x", Passing: passing}
+		if err := b.Report(t.Context(), "controller", []Trouble{one}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	send(true)
+	if got := listed(t, b); got != "" {
+		t.Errorf("it starts: %q", got)
+	}
+	send(false)
+	if err := b.Acknowledge(t.Context(), idOfOnly(t, b), &Mark{By: "admin@sdn"}); err != nil {
+		t.Fatal(err)
+	}
+	for _, passing := range []bool{true, false} {
+		send(passing)
+		if got := listed(t, b); got != "10:00 plugin plugin x acknowledged" {
+			t.Errorf("passing is %v: %q", passing, got)
+		}
 	}
 }
 
@@ -183,9 +314,18 @@ func TestBounds(t *testing.T) {
 	if err := b.Report(t.Context(), "x", long); err != nil {
 		t.Fatal(err)
 	}
+	note := &Mark{By: "admin@sdn", Note: strings.Repeat("ä", maxText)}
+	if err := b.Acknowledge(t.Context(), idOfOnly(t, b), note); err != nil {
+		t.Fatal(err)
+	}
 	all, err := b.List()
-	if err != nil || len(all) != 1 || len(all[0].Cause) > maxText+len(" …") {
-		t.Errorf("%d, %v", len(all[0].Cause), err)
+	if err != nil || len(all) != 1 {
+		t.Fatalf("%v, %v", all, err)
+	}
+	for what, text := range map[string]string{"cause": all[0].Cause, "note": all[0].Acknowledged.Note} {
+		if len(text) > maxText+len(" …") {
+			t.Errorf("a %s of %d bytes", what, len(text))
+		}
 	}
 }
 

@@ -25,6 +25,8 @@ type Trouble struct {
 	Ends     []End     `json:"ends,omitempty"`     // a node, or those of a link
 	// Restricted troubles are shown to role admin only.
 	Restricted bool `json:"restricted,omitempty"`
+	// Passing troubles are expected to end by themselves within moments: one is listed only if it is in the list already.
+	Passing bool `json:"-"`
 }
 
 // End is a node of a topology, or a port of it.

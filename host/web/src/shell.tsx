@@ -3,7 +3,7 @@ import { ComponentType } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { Fault, loggedOut, me, resume } from './core/api';
 import { go, route, to } from './core/route';
-import { troubles } from './core/troubles';
+import { openTroubles } from './core/troubles';
 import { LoginForm } from './login';
 import { isSwitch } from './map/graph';
 import { SourceBanner } from './map/sources';
@@ -132,10 +132,10 @@ export function Shell() {
           {menu.map(([id, label]) => (
             <a key={id} href={to([id])} aria-current={id === now ? 'page' : undefined}>
               {label}
-              {id === 'now' && !!troubles.value?.open && (
+              {id === 'now' && openTroubles() && (
                 <>
                   {' '}
-                  <span class="badge">{troubles.value.open}</span>
+                  <span class="badge">{openTroubles()}</span>
                 </>
               )}
             </a>

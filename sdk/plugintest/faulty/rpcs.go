@@ -237,6 +237,8 @@ func (c hostCall) makeCall(ctx context.Context, h *host.Client) (text, error) {
 			names = append(names, fmt.Sprintf("%s:%v", x.Name, x.Ready))
 		}
 		return text{strings.Join(names, " ")}, err
+	case "troubles":
+		return text{}, h.Troubles.Replace(ctx, []host.Trouble{{Kind: "test", Resource: c.Text}})
 	case "identity":
 		_, err := h.Certificates.Identity(ctx)
 		return text{}, err

@@ -42,6 +42,7 @@ type Server struct {
 	permit   atomic.Pointer[permit]
 
 	uploading sync.Mutex // spans, one message at a time
+	reporting sync.Mutex // troubles, one list at a time
 
 	stored            stored
 	inflight, streams atomic.Int64
@@ -53,7 +54,7 @@ type Server struct {
 
 	mu     sync.RWMutex
 	held   grant.Held
-	tokens []issued
+	tokens []issued // the newest process last
 	// reporter is the token of the process that reported its troubles last; empty = none did.
 	reporter string
 	terms    map[string]Term // by token and role
@@ -175,6 +176,13 @@ func (s *Server) Reports() bool {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	return slices.ContainsFunc(s.tokens, func(i issued) bool { return string(i.token) == s.reporter })
+}
+
+// HasReported reports whether a process of the plugin has reported its troubles since the host started.
+func (s *Server) HasReported() bool {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.reporter != ""
 }
 
 // RemoveToken shuts a process out.

@@ -1,7 +1,7 @@
 // What is wrong now, as the controller lists it: every page shows the number, the map what is lost.
-import { signal } from '@preact/signals';
+import { effect, signal } from '@preact/signals';
 import { RowOf } from '../api/rows';
-import { loggedOut, rpc } from './api';
+import { Fault, faultFrom, loggedOut, rpc } from './api';
 import { onEvents } from './events';
 
 /** Trouble is one thing that is wrong. */
@@ -19,13 +19,48 @@ export interface Troubles {
 /** troubles is the newest list; null while it is not known. */
 export const troubles = signal<Troubles | null>(null);
 
-/** readTroubles reads the list again. */
-export async function readTroubles(): Promise<Troubles> {
-  const a = await rpc('ctl-system:get-troubles', {}, { background: true });
-  const now = { open: a.open ?? 0, list: a.trouble ?? [], sources: a.source ?? [] };
-  troubles.value = now;
-  return now;
+/** failure is why the list is not known after it was asked for. */
+export const failure = signal<Fault | null>(null);
+
+/** asked counts the reads; decided is the newest one whose answer is known, or does not matter. */
+let asked = 0,
+  decided = 0;
+
+/** decide keeps the result of a read, unless that of a newer one is known. */
+function decide(read: number, list: Troubles | null, why: Fault | null): void {
+  if (read <= decided) return;
+  decided = read;
+  troubles.value = list;
+  failure.value = why;
 }
+
+/** readTroubles reads the list again. When that fails, the list is not known any more. */
+export async function readTroubles(): Promise<Troubles> {
+  const read = ++asked;
+  try {
+    const a = await rpc('ctl-system:get-troubles', {}, { background: true });
+    const now = { open: a.open ?? 0, list: a.trouble ?? [], sources: a.source ?? [] };
+    decide(read, now, null);
+    return now;
+  } catch (e) {
+    decide(read, null, faultFrom(e));
+    throw e;
+  }
+}
+
+/**
+ * openTroubles is the number of open troubles as people see it: empty for none, and for who may not
+ * know it; ? while it is not known.
+ */
+export function openTroubles(): string {
+  const status = failure.value?.status;
+  if (status === undefined || status === 401 || status === 403)
+    return String(troubles.value?.open || '');
+  return '?';
+}
+
+/** inTitle is the number of open troubles at the begin of a title. */
+export const inTitle = /^\((\d+|\?)\) /;
 
 /** isOpen reports whether a trouble asks for somebody. */
 export const isOpen = (t: Trouble): boolean => !t.acknowledged && !t.silenced;
@@ -35,10 +70,10 @@ const every = 30_000,
 
 /** markWindow shows the number of open troubles in the title and the icon of the window. */
 function markWindow(): void {
-  const n = troubles.value?.open ?? 0,
+  const n = openTroubles(),
     icon = document.querySelector<HTMLLinkElement>('link[rel=icon]'),
     href = n ? icons.alarm : icons.calm;
-  document.title = (n ? `(${n}) ` : '') + document.title.replace(/^\(\d+\) /, '');
+  document.title = (n ? `(${n}) ` : '') + document.title.replace(inTitle, '');
   if (icon && icon.getAttribute('href') !== href) icon.setAttribute('href', href);
 }
 
@@ -51,6 +86,10 @@ export function watchTroubles(): void {
     if (!events.length || events.some(e => e.stream === 'troubles')) read();
   });
   setInterval(read, every);
-  troubles.subscribe(markWindow);
-  read();
+  effect(markWindow);
+  loggedOut.subscribe(out => {
+    if (out)
+      decide(++asked, null, null); // another user may log in
+    else read();
+  });
 }

@@ -2,11 +2,12 @@
 import { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { printable } from '../text';
+import { inTitle } from '../troubles';
 
 /** Title is the heading of a page, and the title of the window. */
 export function Title({ children, side }: { children: string; side?: ComponentChildren }) {
   useEffect(() => {
-    const open = /^\(\d+\) /.exec(document.title)?.[0] ?? ''; // the number of troubles stays
+    const open = inTitle.exec(document.title)?.[0] ?? ''; // the number of troubles stays
     document.title = `${open}${children} – ctl`;
   }, [children]);
   return (

@@ -1,8 +1,9 @@
 // The first page: what is wrong now, and what to do about it.
 import { useState } from 'preact/hooks';
+import { me } from '../../core/api';
 import { age, count, stamp, useData, useTick } from '../../core/data';
 import { printable } from '../../core/text';
-import { Trouble, Troubles, isOpen, readTroubles, troubles } from '../../core/troubles';
+import { Trouble, Troubles, failure, isOpen, readTroubles, troubles } from '../../core/troubles';
 import { Loaded, Outcome, Title, useAct } from '../../core/ui';
 import { MarkDialog } from './mark';
 import { Row } from './row';
@@ -51,13 +52,20 @@ function List({ now }: { now: Troubles }) {
 
 /** NowPage lists what is wrong, and when each source was heard last. */
 export function NowPage() {
-  const data = useData(readTroubles, []),
-    newest = troubles.value ?? data.value;
-  const shown = newest ? { ...data, value: newest } : data;
+  const data = useData(readTroubles, [me.value?.user]),
+    now = troubles.value,
+    error = failure.value;
+  // What was read before is not shown when a newer read has failed, nor to another user.
+  const shown = {
+    loading: data.loading,
+    reload: data.reload,
+    ...(now && { value: now }),
+    ...(error && { error }),
+  };
   return (
     <>
-      <Title side={newest && <span class="soft">{summary(newest)}</span>}>Now</Title>
-      <Loaded data={shown}>{now => <List now={now} />}</Loaded>
+      <Title side={now && <span class="soft">{summary(now)}</span>}>Now</Title>
+      <Loaded data={shown}>{list => <List now={list} />}</Loaded>
     </>
   );
 }
