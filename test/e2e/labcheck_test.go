@@ -43,7 +43,7 @@ func TestLabIsCompared(t *testing.T) {
 
 	changeLink(t, control, "sw1", "sw2", "down")
 	c.Ctl("switch:TopoDiscover")
-	writeBench(found + "vlans: [{id: 100, ports: ['sw3:port5', 'sw4:port5']}]\n")
+	writeBench(found + "vlans: [{id: 100, ports: ['sw3:port5', 'sw4:5']}]\n")
 	c.Ctl("switch:vlan-add sw3 100 --name lab --untagged port5")
 	c.Ctl("switch:vlan-add sw4 100 --name lab --untagged port5")
 	status, body, err := c.Call("lab:check", checkInput(t, file))

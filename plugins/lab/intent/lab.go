@@ -31,6 +31,7 @@ type Device struct {
 	Name     string
 	Address  string // management address; empty when it does not matter
 	Optional bool   // whether it may be absent
+	Implied  bool   // whether links or VLANs alone name it, and no list of devices
 	Line     int    // of the document; 0 when it has none
 }
 
@@ -135,8 +136,9 @@ func (l *Lab) addMissingDevices() {
 		if !known[e.Device] {
 			known[e.Device] = true
 			l.Devices = append(l.Devices, Device{
-				Name: e.Device,
-				Line: line,
+				Name:    e.Device,
+				Implied: true,
+				Line:    line,
 			})
 		}
 	}

@@ -111,11 +111,13 @@ func addTopology(f *compare.Found, t topology.Topology) {
 	key := func(node string) string { return t.ID + "\x00" + node }
 	for id, n := range t.Nodes {
 		node := &compare.Node{
-			ID:      id,
-			Name:    n.Attributes["name"],
-			Address: addressOf(n.Attributes["address"]),
-			MAC:     macNumber(n.Attributes["mac"]),
-			Silent:  n.Attributes["answering"] == "false",
+			ID:       id,
+			Topology: t.ID,
+			Name:     n.Attributes["name"],
+			Address:  addressOf(n.Attributes["address"]),
+			MAC:      macNumber(n.Attributes["mac"]),
+			OpenFlow: n.Attributes["type"] == "openflow",
+			Silent:   n.Attributes["answering"] == "false",
 		}
 		for tp, p := range n.TPs {
 			kbps, _ := strconv.ParseUint(p.Attributes["speed-kbps"], 10, 64) // absent: not known
