@@ -192,6 +192,16 @@ func TestOperationsThatReadAllTopologiesNameOne(t *testing.T) {
 	}
 }
 
+// A role may permit such an operation for topologies that it names.
+func TestOperationsOfLabsNameTheirTopology(t *testing.T) {
+	s := closedServer(t)
+	for _, rpc := range []string{"check", "export"} {
+		if got := s.namedBy("lab", rpc, []byte(`{"topology-id": "other", "document": "links: []"}`)); !slices.Equal(got, []string{"other"}) {
+			t.Errorf("lab:%s acts on %q", rpc, got)
+		}
+	}
+}
+
 // The console's commands of such a plugin are asked the same, but on the machine of the controller.
 func TestCommandsThatReadAllTopologiesNameOne(t *testing.T) {
 	s := closedServer(t)
