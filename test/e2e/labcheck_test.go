@@ -2,9 +2,11 @@ package e2e
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -41,7 +43,7 @@ func TestLabIsCompared(t *testing.T) {
 
 	changeLink(t, control, "sw1", "sw2", "down")
 	c.Ctl("switch:TopoDiscover")
-	writeBench(found + "vlans: [{id: 100, ports: ['sw3:port5', 'sw4:port5']}]\n")
+	writeBench(found + "vlans: [{id: 100, ports: ['sw3:port5', 'sw4:5']}]\n")
 	c.Ctl("switch:vlan-add sw3 100 --name lab --untagged port5")
 	c.Ctl("switch:vlan-add sw4 100 --name lab --untagged port5")
 	status, body, err := c.Call("lab:check", checkInput(t, file))
@@ -87,6 +89,45 @@ func TestLabIsWaitedFor(t *testing.T) {
 	c.Ctl("switch:TopoDiscover")
 	if out := <-done; !strings.Contains(out, "1 of 1 links are right") {
 		t.Error(out)
+	}
+}
+
+// What a policy closes is not given out in a comparison, or in a network that is written down.
+func TestLabOfAClosedTopology(t *testing.T) {
+	c, _, _ := discoverLab(t, "chain:2")
+	const all = "/rests/data/network-topology:network-topology/topology"
+	topologies := c.Do("GET", "/rests/data/network-topology:network-topology?content=nonconfig&depth=3", admin, "")
+	id := regexp.MustCompile(`"topology-id":\s*"([^"]+)"`).FindStringSubmatch(topologies.Body)
+	if id == nil {
+		t.Fatal(topologies)
+	}
+	call := func(rpc, auth string, input map[string]string) string {
+		body, _ := json.Marshal(map[string]any{"input": input})
+		a := c.Do("POST", "/rests/operations/lab:"+rpc, auth, string(body))
+		return fmt.Sprint(a.Status, " ", a.Body)
+	}
+	const document = "links: [sw1:port1 -- sw2:port1]"
+	if got := call("check", user, map[string]string{"document": document}); !strings.HasPrefix(got, "200") {
+		t.Fatal(got)
+	}
+	closed := policies(all+"="+id[1], "admin", "get", all+"="+id[1]+"/**", "admin", "get")
+	if a := c.Do("PUT", jsonPolicies, admin, closed); a.Status/100 != 2 {
+		t.Fatal(a)
+	}
+	for _, input := range []map[string]string{{}, {"topology-id": id[1]}} {
+		if got := call("export", user, input); !strings.HasPrefix(got, "403") || !strings.Contains(got, "name a topology-id that you may read") {
+			t.Errorf("export of %v: %s", input, got)
+		}
+		if got := call("export", admin, input); !strings.HasPrefix(got, "200") {
+			t.Errorf("export of %v by admin: %s", input, got)
+		}
+		input["document"] = document
+		if got := call("check", user, input); !strings.HasPrefix(got, "403") || strings.Contains(got, "port1") {
+			t.Errorf("check of %v: %s", input, got)
+		}
+	}
+	if got := call("export", user, map[string]string{"topology-id": "other"}); !strings.HasPrefix(got, "404") {
+		t.Errorf("a topology that is not there: %s", got)
 	}
 }
 

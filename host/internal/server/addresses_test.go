@@ -57,8 +57,8 @@ func things(t *testing.T) (c *catalog, all [][]string) {
 			t.Fatal(err)
 		}
 		var manifest struct {
-			Aliases                            map[string]any `yaml:"aliases"`
-			Capabilities, Owns, Derives, Reads []string
+			Aliases                                  map[string]any `yaml:"aliases"`
+			Capabilities, Owns, Derives, Reads, Uses []string
 		}
 		if err := yaml.Unmarshal(text, &manifest); err != nil {
 			t.Fatal(err)
@@ -67,6 +67,7 @@ func things(t *testing.T) (c *catalog, all [][]string) {
 			t.Fatal(err)
 		}
 		p.Capabilities, p.Owns, p.Derives, p.Reads = manifest.Capabilities, manifest.Owns, manifest.Derives, manifest.Reads
+		p.Uses = manifest.Uses
 		aliases = append(aliases, parsed(t, p.Aliases))
 		modules, _ := filepath.Glob(filepath.Join(filepath.Dir(f), "yang", "*.yang"))
 		if strings.HasPrefix(p.Name, "bier-") {

@@ -66,7 +66,11 @@ func (s *Server) openConsole(ctx context.Context) error {
 				s.certs.keystoreCommands,
 				s.cliOn,
 			),
-			tables.FromHost("encryption", s.secrets.Commands, s.cliOn), tables.FromPlugins(s.plugins, s.cliOn),
+			tables.FromHost("encryption", s.secrets.Commands, s.cliOn), tables.FromPlugins(
+				s.plugins,
+				s.cliOn,
+				s.permitsCommand,
+			),
 			s.declaredCommands,
 		},
 		Missing:      missing,

@@ -13,6 +13,7 @@ import (
 	"ctl.internal/host/internal/restconf"
 	"ctl.internal/host/internal/restconf/tree"
 	"ctl.internal/sdk/caller"
+	"ctl.internal/sdk/commands"
 	"ctl.internal/sdk/fault"
 )
 
@@ -24,6 +25,9 @@ type disclosure struct {
 	may     func(address string) (may, all bool)
 	whole   bool                     // what names an entry of which not all may be read is kept back, too
 	own     func() ([]string, error) // topologies that the plugin of the module observes, which it need not name
+	// observer is set for a module whose plugin reads what all sources observe, and answers it in texts that cannot be
+	// pruned: a call must name a topology of which the caller may read all.
+	observer bool
 }
 
 // disclosureTo is what is kept from the caller of ctx in what a module says; nil = nothing.
@@ -43,6 +47,9 @@ func (s *Server) disclosureTo(ctx context.Context, module string) *disclosure {
 			return s.aaa.MayRead(ctx, who, address)
 		},
 	}
+	if o.observers[module] != "" {
+		d.observer, d.whole = true, true
+	}
 	if plugin := o.sources[module]; plugin != "" {
 		d.own = sync.OnceValues(func() ([]string, error) { return s.topologiesOf(ctx, plugin) })
 	}
@@ -57,14 +64,16 @@ func (s *Server) disclosureTo(ctx context.Context, module string) *disclosure {
 	return d
 }
 
+// topologyKey is the key of the list of topologies.
+const topologyKey = "topology-id"
+
 // denied is an entry that may not be read, nil = names name none. What names a node or link, and no topology, is of one that the
 // plugin of the module observes.
 func (d *disclosure) denied(from *original, names map[string]string) tree.Path {
 	if path := d.deniedOf(from.named(names)); path != nil {
 		return path
 	}
-	const key = "topology-id"
-	if d.own == nil || from.top[0].Node.QName() != topologyTop || names[key] != "" || len(names) == 0 {
+	if d.own == nil || from.top[0].Node.QName() != topologyTop || names[topologyKey] != "" || len(names) == 0 {
 		return nil
 	}
 	own, err := d.own()
@@ -73,7 +82,7 @@ func (d *disclosure) denied(from *original, names map[string]string) tree.Path {
 	}
 	for _, id := range own {
 		with := withNames(names)
-		with[key] = id
+		with[topologyKey] = id
 		paths := slices.DeleteFunc(from.named(with), func(p tree.Path) bool {
 			return p.Node().Name == "topology" // the names are of nothing in it
 		})
@@ -219,18 +228,82 @@ func (d *disclosure) refuseInput(input []byte) (names []map[string]string, err e
 		return nil, err
 	}
 	for _, from := range d.from {
+		if err := d.refuseUnnamed(from, object); err != nil {
+			return nil, err
+		}
 		_, removed := d.prune(from, object, nil)
 		if len(removed) > 0 {
 			return nil, fault.New(
 				fault.Denied,
-				"the input names %s, which the caller may not read",
+				"the input names %s, %s%s",
 				removed[0],
+				d.denial(),
+				d.remedy(),
 			)
 		}
 		named, _ := d.namesIn(from, object, nil)
 		names = append(names, named)
 	}
 	return names, nil
+}
+
+// refuseUnnamed is the error of a call that names no topology, if all of them are read for it.
+func (d *disclosure) refuseUnnamed(from *original, object map[string]any) error {
+	if !d.observer || from.top[0].Node.QName() != topologyTop {
+		return nil
+	}
+	names, _ := d.namesIn(from, object, nil)
+	if names[topologyKey] != "" {
+		return nil
+	}
+	return fault.New(
+		fault.Denied,
+		"all topologies are read for this, and the caller may not read all of %s%s",
+		from.top,
+		d.remedy(),
+	)
+}
+
+// permitsCommand is the error of a console command of a plugin that reads what the sources observe: its options are the
+// input. Who is at the console on the machine of the controller may read its files anyway.
+func (s *Server) permitsCommand(ctx context.Context, plugin string, in *commands.Invocation) error {
+	if s.catalog == nil || in.Caller.Address == "" {
+		return nil
+	}
+	o := s.catalog.origins.Load()
+	if o == nil {
+		return nil
+	}
+	module, ok := o.observerOf(plugin)
+	if !ok {
+		return nil
+	}
+	d := s.disclosureTo(caller.With(ctx, in.Caller), module)
+	if d == nil {
+		return nil
+	}
+	options, err := json.Marshal(in.Options)
+	if err != nil {
+		return err
+	}
+	_, err = d.refuseInput(options)
+	return err
+}
+
+// denial is what the caller may not do with an entry that is refused.
+func (d *disclosure) denial() string {
+	if d.observer {
+		return "of which the caller may not read all"
+	}
+	return "which the caller may not read"
+}
+
+// remedy is what the caller of an operation that is refused can do.
+func (d *disclosure) remedy() string {
+	if d.observer {
+		return ": name a topology-id that you may read"
+	}
+	return ""
 }
 
 // pruneOutput removes what the caller may not read from an output.
@@ -280,6 +353,9 @@ func (s *Server) eventVisible(ctx context.Context, e *restconf.Event) bool {
 		return false
 	}
 	for _, from := range d.from {
+		if d.refuseUnnamed(from, object) != nil {
+			return false
+		}
 		if _, removed := d.prune(from, object, nil); len(removed) > 0 {
 			return false
 		}

@@ -38,6 +38,8 @@ type origins struct {
 	modules map[string][]*original // of operations and events
 	names   map[string]string      // other names of keys, of the aliases of all plugins
 	sources map[string]string      // plugins that observe topologies, by their modules
+	// observers are plugins that read what the sources observe, by their modules: their answers name entries in texts, too.
+	observers map[string]string
 
 	// marked are keys by the names of leaves that are marked as a resource: by the plugin that observes topologies, as such a name may
 	// mean something else in another, and under "" of all, for modules that are made of what these observe.
@@ -47,11 +49,12 @@ type origins struct {
 // newOrigins reads what the manifests say.
 func newOrigins(set *yang.Set, manifests []*pluginv1.Manifest, aliases []yang.AliasSet) *origins {
 	o := &origins{
-		trees:   map[string][]*original{},
-		modules: map[string][]*original{},
-		names:   map[string]string{},
-		sources: map[string]string{},
-		marked:  map[string]map[string]string{"": {}},
+		trees:     map[string][]*original{},
+		modules:   map[string][]*original{},
+		names:     map[string]string{},
+		sources:   map[string]string{},
+		marked:    map[string]map[string]string{"": {}},
+		observers: map[string]string{},
 	}
 	first := map[string]bool{"/" + topologyTop: true} // trees that are made of no other, whoever owns them
 	copied := map[string]bool{}                       // these, and what is derived from one
@@ -82,6 +85,10 @@ func newOrigins(set *yang.Set, manifests []*pluginv1.Manifest, aliases []yang.Al
 			if !slices.Contains(made, "/"+topologyTop) {
 				made = append(made, "/"+topologyTop)
 			}
+		}
+		if slices.Contains(m.Uses, "topology") && !slices.Contains(made, "/"+topologyTop) {
+			made = append(made, "/"+topologyTop)
+			o.addObserver(m)
 		}
 		owned := slices.DeleteFunc(slices.Clone(m.Owns), func(path string) bool {
 			return first[path]
@@ -119,6 +126,26 @@ func (o *origins) addSource(set *yang.Set, m *pluginv1.Manifest) {
 		}
 	}
 	maps.Copy(o.marked[""], marked)
+}
+
+// addObserver notes the modules of a plugin that reads what the sources observe by itself, with no rights but its own.
+func (o *origins) addObserver(m *pluginv1.Manifest) {
+	for _, y := range m.YangModules {
+		name, _, _ := strings.Cut(y.Name, "@")
+		if y.Implemented {
+			o.observers[name] = m.Name
+		}
+	}
+}
+
+// observerOf is a module of a plugin that reads what the sources observe; false if it is none.
+func (o *origins) observerOf(plugin string) (module string, ok bool) {
+	for name, of := range o.observers {
+		if of == plugin {
+			return name, true
+		}
+	}
+	return "", false
 }
 
 // namedKinds are the kinds of resources that are entries of topologies; the key of an entry is the kind and "-id".

@@ -19,6 +19,7 @@ import (
 	"ctl.internal/host/internal/restconf/tree"
 	"ctl.internal/internal/yang"
 	"ctl.internal/sdk/caller"
+	"ctl.internal/sdk/commands"
 	"ctl.internal/sdk/fault"
 )
 
@@ -166,6 +167,79 @@ func TestOperationsAndEventsAreWithoutClosedEntries(t *testing.T) {
 	}
 }
 
+// A plugin that reads what all sources observe answers texts: a call of its operations names a topology of which the caller may
+// read all, unless that holds for all of them.
+func TestOperationsThatReadAllTopologiesNameOne(t *testing.T) {
+	s := closedServer(t)
+	as := func(user string) context.Context {
+		return caller.With(t.Context(), caller.Caller{User: user, Domain: "sdn", Roles: []string{user}, Address: "127.0.0.1:1"})
+	}
+	if s.disclosureTo(as("admin"), "lab") != nil {
+		t.Error("something is kept from admin")
+	}
+	d := s.disclosureTo(as("user"), "lab")
+	if d == nil {
+		t.Fatal("nothing is kept from user")
+	}
+	for input, want := range map[string]string{
+		``:                                   "name a topology-id that you may read",
+		`{}`:                                 "name a topology-id that you may read",
+		`{"document": "links: []"}`:          "name a topology-id that you may read",
+		`{"topology-id": "closed"}`:          "'closed'], of which the caller may not read all: name a topology-id that you may read",
+		`{"topology-id": "open"}`:            "'open'], of which the caller may not read all", // a node of it is closed
+		`{"topology-id": "other"}`:           "",
+		`{"node": {"topology-id": "other"}}`: "name a topology-id that you may read",
+	} {
+		_, err := d.refuseInput([]byte(input))
+		switch {
+		case want == "" && err != nil:
+			t.Errorf("%s: %v", input, err)
+		case want != "" && (fault.KindOf(err) != fault.Denied || !strings.Contains(err.Error(), want)):
+			t.Errorf("%s: %v, want %q", input, err, want)
+		}
+	}
+}
+
+// A role may permit such an operation for topologies that it names.
+func TestOperationsOfLabsNameTheirTopology(t *testing.T) {
+	s := closedServer(t)
+	for _, rpc := range []string{"check", "export"} {
+		if got := s.namedBy("lab", rpc, []byte(`{"topology-id": "other", "document": "links: []"}`)); !slices.Equal(got, []string{"other"}) {
+			t.Errorf("lab:%s acts on %q", rpc, got)
+		}
+	}
+}
+
+// The console's commands of such a plugin are asked the same, but on the machine of the controller.
+func TestCommandsThatReadAllTopologiesNameOne(t *testing.T) {
+	s := closedServer(t)
+	for _, c := range []struct {
+		plugin, user, address, topology string
+		denied                          bool
+	}{
+		{"lab", "user", "127.0.0.1:1", "", true},
+		{"lab", "user", "127.0.0.1:1", "closed", true},
+		{"lab", "user", "127.0.0.1:1", "open", true},
+		{"lab", "user", "127.0.0.1:1", "other", false},
+		{"lab", "admin", "127.0.0.1:1", "", false},
+		{"lab", "user", "", "closed", false},
+		{"switch", "user", "127.0.0.1:1", "", false},
+	} {
+		in := &commands.Invocation{
+			Name:    "lab:export",
+			Options: map[string]string{"form": "lab"},
+			Caller:  caller.Caller{User: c.user, Domain: "sdn", Roles: []string{c.user}, Address: c.address},
+		}
+		if c.topology != "" {
+			in.Options["topology"] = c.topology
+		}
+		err := s.permitsCommand(t.Context(), c.plugin, in)
+		if (fault.KindOf(err) == fault.Denied) != c.denied || (err != nil) != c.denied {
+			t.Errorf("%+v: %v", c, err)
+		}
+	}
+}
+
 // Who writes a policy is answered what else it decides.
 func TestAPolicySaysWhatIsMadeOfItsResource(t *testing.T) {
 	s := closedServer(t)
@@ -173,7 +247,7 @@ func TestAPolicySaysWhatIsMadeOfItsResource(t *testing.T) {
 	content := `{"policies": {"policies": [{"resource": "/restconf/config/network-topology:network-topology/topology/t/**"}, {"resource": "/restconf/modules/**"}, {"resource": "/**"}]}}`
 	s.notifyOfCopies(act.With(t.Context(), one), []byte(content))
 	got := strings.Join(one.Notices(), "\n")
-	for _, want := range []string{"bier-topology:bier-network-topology", "bier-channel:bier-network-channel", "bier-topology-api", "openflow-topology"} {
+	for _, want := range []string{"bier-topology:bier-network-topology", "bier-channel:bier-network-channel", "bier-topology-api", "openflow-topology", "lab"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%s is not named: %s", want, got)
 		}

@@ -2,6 +2,7 @@ package compare
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -47,175 +48,116 @@ type Result struct {
 	Outside int
 }
 
-// Compare compares a lab with the network.
-func Compare(lab *intent.Lab, found *Found) *Result {
+// Compare compares a lab with the network. It ends with the error of ctx when that ends.
+func Compare(ctx context.Context, lab *intent.Lab, found *Found) (*Result, error) {
 	c := &comparison{
-		lab:    lab,
-		found:  found,
-		nodes:  map[string]*Node{},
-		inLab:  map[*Node]bool{},
-		cables: collectCables(found),
-		at:     map[port][]*cable{},
-		result: &Result{},
+		lab:     lab,
+		places:  Place(lab, found),
+		inLab:   map[*Node]bool{},
+		cables:  collectCables(found),
+		at:      map[port][]*cable{},
+		between: map[[2]*Node][]*cable{},
+		result:  &Result{},
 	}
-	for _, x := range c.cables {
+	for _, x := range c.cables { // in their order
 		for p := range x.ports {
 			c.at[p] = append(c.at[p], x)
 		}
-	}
-	for _, list := range c.at {
-		slices.SortFunc(list, compareCables)
+		ends := [2]*Node{x.a.node, x.b.node}
+		c.between[ends] = append(c.between[ends], x)
+		if ends[0] != ends[1] {
+			ends[0], ends[1] = ends[1], ends[0]
+			c.between[ends] = append(c.between[ends], x)
+		}
 	}
 	c.compareDevices()
-	c.compareLinks()
+	if err := c.compareLinks(ctx); err != nil {
+		return nil, err
+	}
 	slices.SortStableFunc(c.result.Findings, func(a, b Finding) int {
 		return cmp.Compare(a.Line, b.Line)
 	})
-	return c.result
-}
-
-// port is a port of a node that was found.
-type port struct {
-	node *Node
-	id   string
-}
-
-func (p port) String() string {
-	if p.id == "" {
-		return p.node.label()
-	}
-	return p.node.label() + ":" + p.node.portName(p.id)
-}
-
-// cable is what connects two nodes: one pair of ports, or those of an aggregation.
-type cable struct {
-	a, b port
-	// ports are all that belong to it, with the end at which they are.
-	ports map[port]bool // true at b
-	// byB and byA say in which directions it is seen.
-	byB, byA bool
-	oneSided bool
-	inferred bool
-	used     bool
-}
-
-func (c *cable) String() string {
-	return c.a.String() + " -- " + c.b.String()
-}
-
-func compareCables(x, y *cable) int {
-	return cmp.Compare(x.String(), y.String())
-}
-
-// other is the end of the cable that does not have p.
-func (c *cable) other(p port) port {
-	if c.ports[p] {
-		return c.a
-	}
-	return c.b
-}
-
-// collectCables makes one cable of the two directions of a link.
-func collectCables(f *Found) []*cable {
-	byEnds := map[[2]string]*cable{}
-	var out []*cable
-	for _, l := range f.Links {
-		source, dest := f.Nodes[l.SourceNode], f.Nodes[l.DestNode]
-		if source == nil || dest == nil {
-			continue
-		}
-		x := cable{
-			a:        port{source, l.SourcePort},
-			b:        port{dest, l.DestPort},
-			byB:      true,
-			oneSided: l.OneSided,
-			inferred: l.Inferred,
-		}
-		x.ports = membersOf(x.a, l.SourceMembers, x.b, l.DestMembers)
-		key := [2]string{l.SourceNode + "\x00" + l.SourcePort, l.DestNode + "\x00" + l.DestPort}
-		if key[0] > key[1] {
-			key[0], key[1] = key[1], key[0]
-			x.a, x.b = x.b, x.a
-			x.byA, x.byB = x.byB, x.byA
-			for p, atB := range x.ports {
-				x.ports[p] = !atB
-			}
-		}
-		known := byEnds[key]
-		if known == nil {
-			byEnds[key] = &x
-			out = append(out, &x)
-			continue
-		}
-		known.byA = known.byA || x.byA
-		known.byB = known.byB || x.byB
-		known.inferred = known.inferred && x.inferred
-		known.oneSided = known.oneSided || x.oneSided
-		for p, atB := range x.ports {
-			known.ports[p] = atB
-		}
-	}
-	slices.SortFunc(out, compareCables)
-	return out
-}
-
-// membersOf are the ports of both ends: those of the aggregations too, if there are.
-func membersOf(a port, atA []string, b port, atB []string) map[port]bool {
-	out := map[port]bool{
-		a: false,
-		b: true,
-	}
-	for _, id := range atA {
-		out[port{a.node, id}] = false
-	}
-	for _, id := range atB {
-		out[port{b.node, id}] = true
-	}
-	return out
+	return c.result, nil
 }
 
 type comparison struct {
-	lab    *intent.Lab
-	found  *Found
-	nodes  map[string]*Node // by the device's name in the lab
-	inLab  map[*Node]bool
-	cables []*cable
-	at     map[port][]*cable
-	result *Result
+	lab     *intent.Lab
+	places  *Places
+	inLab   map[*Node]bool
+	cables  []*cable
+	at      map[port][]*cable
+	between map[[2]*Node][]*cable // in both orders of the nodes
+	result  *Result
 }
 
 func (c *comparison) add(f Finding) {
 	c.result.Findings = append(c.result.Findings, f)
 }
 
-// compareDevices finds the node of each device.
+// compareDevices says which devices are not as they shall be.
 func (c *comparison) compareDevices() {
+	first := map[*Node]string{}
 	for _, d := range c.lab.Devices {
-		n := c.found.findNode(d.Name, d.Address)
-		there := c.found.nodesAt(d.Address)
+		n := c.places.Node(d.Name)
+		kind, text := c.explainDevice(d, n)
 		if n != nil {
-			c.nodes[d.Name] = n
 			c.inLab[n] = true
+			other, twice := first[n]
+			switch {
+			case d.Implied: // links may call a device by any of its names
+			case twice:
+				kind, text = DeviceOther, "it is the same device as "+other
+			default:
+				first[n] = d.Name
+			}
 		}
-		say := func(kind Kind, format string, args ...any) {
+		if text != "" {
 			c.add(Finding{
 				Kind:    kind,
 				Subject: d.Name,
-				Text:    fmt.Sprintf(format, args...),
+				Text:    text,
 				Line:    d.Line,
 			})
 		}
-		switch {
-		case len(there) > 0 && !slices.Contains(there, n):
-			say(DeviceOther, "at %s is %s, not %s", d.Address, there[0].label(), d.Name)
-		case n == nil && !d.Optional:
-			say(DeviceMissing, "no source of topologies sees it: is it in the list of switches, does it answer, does its name (sysName) agree?")
-		case n != nil && d.Address != "" && n.Address != "" && n.Address != d.Address:
-			say(DeviceOther, "it is at %s, not at %s", n.Address, d.Address)
-		case n != nil && n.Silent:
-			say(DeviceSilent, "it does not answer: what is known of it is old")
+	}
+}
+
+// explainDevice says what is wrong with a device; n is its node, if it has one.
+func (c *comparison) explainDevice(d intent.Device, n *Node) (kind Kind, text string) {
+	there := c.places.index.at(d.Address)
+	several := c.places.several[d.Name]
+	switch {
+	case len(there) > 0 && !slices.Contains(there, n):
+		return DeviceOther, fmt.Sprintf("at %s is %s, not %s", d.Address, there[0].label(), d.Name)
+	case n == nil && len(several) > 0:
+		return DeviceMissing, explainSeveral(several)
+	case n == nil && !d.Optional:
+		return DeviceMissing, "no source of topologies sees it: is it in the list of switches, does it answer, does its name (sysName) agree?"
+	case n == nil:
+		return "", ""
+	case d.Address != "" && n.Address != "" && plainAddress(n.Address) != plainAddress(d.Address):
+		return DeviceOther, fmt.Sprintf("it is at %s, not at %s", n.Address, d.Address)
+	case n.Silent:
+		return DeviceSilent, "it does not answer: what is known of it is old"
+	}
+	return "", ""
+}
+
+// explainSeveral says which devices a name fits, by what each is named alone.
+func explainSeveral(nodes []*Node) string {
+	var ids, topologies []string
+	for _, n := range nodes[:min(len(nodes), maxSuggested)] {
+		ids = append(ids, fullID(n))
+		if n.Topology != "" && !slices.Contains(topologies, n.Topology) {
+			topologies = append(topologies, n.Topology)
 		}
 	}
+	where := ""
+	if len(topologies) > 1 {
+		where = fmt.Sprintf(" (topologies %s)", strings.Join(topologies, ", "))
+	}
+	return fmt.Sprintf("%d devices are called so%s: name the topology, or use the id: %s",
+		len(nodes), where, strings.Join(ids, ", "))
 }
 
 // wanted is a link of the lab whose devices were found, with its ports.
@@ -224,25 +166,44 @@ type wanted struct {
 	a, b port // an empty id: any port
 }
 
+// named is how many ends of a link name their port.
+func (w wanted) named() int {
+	n := 0
+	for _, p := range []port{w.a, w.b} {
+		if p.id != "" {
+			n++
+		}
+	}
+	return n
+}
+
 // compareLinks matches what is as it shall be, then explains what is not.
-func (c *comparison) compareLinks() {
+func (c *comparison) compareLinks(ctx context.Context) error {
+	var all [3][]wanted // by how many ports they name
+	for _, l := range c.lab.Links {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if w, ok := c.resolveLink(l); ok {
+			all[w.named()] = append(all[w.named()], w)
+		}
+	}
 	var open []wanted
-	for _, anyPort := range []bool{false, true} { // those that name their ports choose first
-		for _, l := range c.lab.Links {
-			if (l.A.Port == "" || l.B.Port == "") != anyPort {
-				continue
+	for _, named := range []int{2, 1, 0} { // those that name their ports choose first
+		for _, w := range all[named] {
+			if err := ctx.Err(); err != nil {
+				return err
 			}
-			w, ok := c.resolveLink(l)
-			if ok && !c.matchLink(w) {
+			if !c.matchLink(w) {
 				open = append(open, w)
 			}
 		}
 	}
-	open = c.takeSwapped(open)
-	for _, w := range open {
+	for _, w := range c.takeSwapped(open) {
 		c.explainLink(w)
 	}
 	c.countOthers()
+	return ctx.Err()
 }
 
 // resolveLink finds the ports of a link. A link at a device that is missing says nothing more than that.
@@ -252,7 +213,7 @@ func (c *comparison) resolveLink(l intent.Link) (wanted, bool) {
 		said intent.End
 		to   *port
 	}{{l.A, &w.a}, {l.B, &w.b}} {
-		n := c.nodes[end.said.Device]
+		n := c.places.Node(end.said.Device)
 		if n == nil {
 			d, _ := c.lab.Device(end.said.Device)
 			if !l.Optional && !d.Optional {
@@ -264,32 +225,14 @@ func (c *comparison) resolveLink(l intent.Link) (wanted, bool) {
 		if end.said.Port == "" {
 			continue
 		}
-		p, ok := n.findPort(end.said.Port)
-		if !ok {
-			c.addLink(PortUnknown, w, "%s has no port %s%s", end.said.Device, end.said.Port, suggestPorts(n))
+		id, wrong := n.resolvePort(end.said.Port)
+		if wrong != "" {
+			c.addLink(PortUnknown, w, "%s %s", end.said.Device, wrong)
 			return w, false
 		}
-		end.to.id = p.ID
+		end.to.id = id
 	}
 	return w, true
-}
-
-// maxSuggested is how many names of ports an error shows.
-const maxSuggested = 6
-
-func suggestPorts(n *Node) string {
-	if len(n.Ports) == 0 {
-		return ": none of its ports is known"
-	}
-	var names []string
-	for _, p := range n.Ports {
-		names = append(names, n.portName(p.ID))
-	}
-	more := ""
-	if len(names) > maxSuggested {
-		names, more = names[:maxSuggested], ", …"
-	}
-	return ": it has " + strings.Join(names, ", ") + more
 }
 
 func (c *comparison) addLink(kind Kind, w wanted, format string, args ...any) {
@@ -302,24 +245,32 @@ func (c *comparison) addLink(kind Kind, w wanted, format string, args ...any) {
 	})
 }
 
-// matchLink finds the cable of a link, and whether it is as it shall be.
+// matchLink finds the cable of a link, and whether it is as it shall be. An inferred link proves no cable.
 func (c *comparison) matchLink(w wanted) bool {
 	for _, x := range c.candidates(w) {
-		if !x.joins(w) {
+		if x.inferred || !x.joins(w) {
 			continue
 		}
-		isBundle := len(x.ports) > 2
-		if x.used && !isBundle {
+		whole := x.isAggregation(w.a) || x.isAggregation(w.b)
+		switch {
+		case whole:
+			x.whole = true
+		case x.used >= x.capacity() || x.whole && w.named() == 0:
 			continue
+		default:
+			x.used++
 		}
-		x.used = true
-		c.checkCable(w, x)
+		x.taken[w.a] = true
+		x.taken[w.b] = true
+		if c.checkCable(w, x) {
+			c.result.Right = append(c.result.Right, w.link)
+		}
 		return true
 	}
 	return false
 }
 
-// candidates are the cables at the end whose port is named, or all of the node.
+// candidates are the cables at the end whose port is named, or all between the devices.
 func (c *comparison) candidates(w wanted) []*cable {
 	switch {
 	case w.a.id != "":
@@ -327,62 +278,44 @@ func (c *comparison) candidates(w wanted) []*cable {
 	case w.b.id != "":
 		return c.at[w.b]
 	}
-	return c.cables
+	return c.between[[2]*Node{w.a.node, w.b.node}]
 }
 
-// joins reports whether a cable leads from one end of a link to the other.
-func (c *cable) joins(w wanted) bool {
-	has := func(p port, atB bool) bool {
-		if p.id != "" {
-			at, ok := c.ports[p]
-			return ok && at == atB
+// checkCable looks at a cable that is where it shall be, and returns whether nothing is wrong with it.
+func (c *comparison) checkCable(w wanted, x *cable) bool {
+	before := len(c.result.Findings)
+	for _, p := range []port{w.a, w.b} {
+		isMember := x.membersA[p] || x.membersB[p]
+		if isMember && p.node.reports() && !p.node.port(p.id).Up {
+			c.addLink(LinkMissing, w, "%s is a member of the aggregation %s and is down", p, x)
+			break
 		}
-		if atB {
-			return c.b.node == p.node
-		}
-		return c.a.node == p.node
 	}
-	return has(w.a, false) && has(w.b, true) || has(w.a, true) && has(w.b, false)
-}
-
-// checkCable looks at a cable that is where it shall be.
-func (c *comparison) checkCable(w wanted, x *cable) {
-	right := true
-	for _, end := range []port{x.a, x.b} {
-		kbps := end.node.speedOf(end.id)
-		if w.link.Kbps > 0 && kbps > 0 && kbps != w.link.Kbps && len(x.ports) == 2 {
-			c.addLink(LinkSpeed, w, "%s has %d Mbit/s, not %d", end, kbps/1000, w.link.Kbps/1000)
-			right = false
+	for _, p := range portsOf(w, x) {
+		kbps := p.node.port(p.id).Kbps
+		if w.link.Kbps > 0 && kbps > 0 && kbps != w.link.Kbps {
+			c.addLink(LinkSpeed, w, "%s has %s, not %s", p, intent.FormatSpeed(kbps), intent.FormatSpeed(w.link.Kbps))
 			break
 		}
 	}
 	if x.isOneWay() {
 		c.addLink(LinkOneWay, w, "only one end reports it: does the other one receive and send LLDP?")
-		right = false
 	}
-	if right {
-		c.result.Right = append(c.result.Right, w.link)
+	return len(c.result.Findings) == before
+}
+
+// portsOf are the ports whose speed is that of a link: of an aggregation the members that the link names.
+func portsOf(w wanted, x *cable) []port {
+	if !x.isBundle() {
+		return []port{x.a, x.b}
 	}
-}
-
-// isOneWay reports whether only one end of a cable says that it is there, though both are devices that would.
-func (c *cable) isOneWay() bool {
-	bothReport := c.a.node.reports() && c.b.node.reports()
-	return !c.inferred && bothReport && (c.oneSided || !c.byA || !c.byB)
-}
-
-// reports reports whether a node is a device that says what its neighbours are.
-func (n *Node) reports() bool {
-	return n.MAC != 0 && !n.Silent
-}
-
-func (n *Node) speedOf(id string) uint64 {
-	for _, p := range n.Ports {
-		if p.ID == id {
-			return p.Kbps
+	var out []port
+	for _, p := range []port{w.a, w.b} {
+		if x.membersA[p] || x.membersB[p] {
+			out = append(out, p)
 		}
 	}
-	return 0
+	return out
 }
 
 // explainLink says what is at the ends of a link that no cable has.
@@ -392,7 +325,7 @@ func (c *comparison) explainLink(w wanted) {
 		if x == nil {
 			continue
 		}
-		x.used = true
+		x.explain()
 		c.addLink(LinkMisplaced, w, "%s leads to %s, not to %s", end.here, x.other(end.here), end.there)
 		last := len(c.result.Findings) - 1
 		c.result.Findings[last].Found = []string{x.String()}
@@ -406,21 +339,21 @@ func (c *comparison) explainLink(w wanted) {
 		case end.node.Silent:
 			c.addLink(LinkMissing, w, "%s does not answer", end.node.label())
 			return
-		case end.id != "" && !end.node.isUp(end.id):
+		case end.id != "" && end.node.isManaged() && !end.node.port(end.id).Up:
 			c.addLink(LinkMissing, w, "%s is down: no cable, or its other end is off", end)
 			return
 		}
 	}
+	if c.isInferred(w) {
+		c.addLink(LinkMissing, w, "no device reports it: it is only inferred from forwarding tables or the spanning tree")
+		return
+	}
 	c.addLink(LinkMissing, w, "no device reports it, though both ports are up: do both ends send LLDP?")
 }
 
-func (n *Node) isUp(id string) bool {
-	for _, p := range n.Ports {
-		if p.ID == id {
-			return p.Up
-		}
-	}
-	return false
+// isInferred reports whether an inferred link leads from one end of a link to the other.
+func (c *comparison) isInferred(w wanted) bool {
+	return slices.ContainsFunc(c.candidates(w), func(x *cable) bool { return x.inferred && x.joins(w) })
 }
 
 // unusedAt is a cable at a port, as far as none of the lab has it.
@@ -429,7 +362,7 @@ func (c *comparison) unusedAt(p port) *cable {
 		return nil
 	}
 	for _, x := range c.at[p] {
-		if !x.used && !x.inferred {
+		if !x.isUsed() && !x.inferred {
 			return x
 		}
 	}
@@ -440,19 +373,39 @@ func (c *comparison) unusedAt(p port) *cable {
 // it.
 func (c *comparison) countOthers() {
 	for _, x := range c.cables {
-		if x.used || x.inferred {
-			continue
-		}
 		switch a, b := c.inLab[x.a.node], c.inLab[x.b.node]; {
+		case x.inferred:
+		case x.isUsed():
+			c.countMembers(x)
 		case a && b:
-			c.add(Finding{
-				Kind:    LinkExtra,
-				Subject: x.String(),
-				Text:    "the lab has no such link",
-				Found:   []string{x.String()},
-			})
+			c.addExtra(x, "the lab has no such link")
 		case a || b:
 			c.result.Outside++
 		}
 	}
+}
+
+// countMembers reports the members of an aggregation that no link of the lab has.
+func (c *comparison) countMembers(x *cable) {
+	if x.whole || x.used >= x.capacity() {
+		return
+	}
+	var unused []string
+	for p := range x.ports {
+		if !x.taken[p] && !x.isAggregation(p) {
+			unused = append(unused, p.String())
+		}
+	}
+	slices.Sort(unused)
+	c.addExtra(x, fmt.Sprintf("the lab has %d of its %d cables; the others are among %s",
+		x.used, x.capacity(), strings.Join(unused, ", ")))
+}
+
+func (c *comparison) addExtra(x *cable, text string) {
+	c.add(Finding{
+		Kind:    LinkExtra,
+		Subject: x.String(),
+		Text:    text,
+		Found:   []string{x.String()},
+	})
 }

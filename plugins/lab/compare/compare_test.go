@@ -2,6 +2,7 @@ package compare
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -65,6 +66,15 @@ func read(t *testing.T, text string) *intent.Lab {
 		t.Fatal(err)
 	}
 	return lab
+}
+
+func compared(t *testing.T, lab *intent.Lab, found *Found) *Result {
+	t.Helper()
+	r, err := Compare(t.Context(), lab, found)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
 }
 
 func kindsOf(r *Result) []string {
@@ -136,7 +146,7 @@ func TestCompare(t *testing.T) {
 		"cables that lead out of the lab": {"devices: {sw1: {}, sw2: {}}\nlinks: [sw1:1 -- sw2:1]", network(3, "sw1:1 sw2:1", "sw2:2 sw3:1"), nil, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := Compare(read(t, c.lab), c.found)
+			r := compared(t, read(t, c.lab), c.found)
 			if got := kindsOf(r); !slices.Equal(got, append([]string{}, c.want...)) || len(r.Right) != c.right {
 				t.Errorf("%d right, findings %q\n%+v", len(r.Right), got, r.Findings)
 			}
@@ -179,7 +189,7 @@ func TestSwappedAmongAThousand(t *testing.T) {
 	for _, l := range there {
 		found.connect(l.A.String() + " " + l.B.String())
 	}
-	r := Compare(lab, found)
+	r := compared(t, lab, found)
 	for _, f := range r.Findings {
 		if f.Kind != LinkSwapped || !want[f.Subject] || len(f.Intended) != 2 {
 			t.Errorf("%+v", f)
@@ -210,14 +220,16 @@ func TestCompareVLANs(t *testing.T) {
 		"a table that is not had": {func(map[string]Members) {}, map[string]string{"1003": "it does not answer"}, "could not be read: it does not answer"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			tables := map[string]Members{}
-			for id, m := range all {
-				tables[id] = m
+			changed := maps.Clone(all)
+			c.change(changed)
+			tables, why := map[*Node]Members{}, map[*Node]string{}
+			for id, n := range found.Nodes {
+				tables[n] = changed[id]
+				why[n] = c.why[id]
 			}
-			c.change(tables)
-			got := fmt.Sprint(CompareVLANs(lab, found, tables, c.why))
-			if !strings.Contains(got, c.want) {
-				t.Error(got)
+			findings, err := CompareVLANs(t.Context(), lab, found, tables, why)
+			if got := fmt.Sprint(findings); err != nil || !strings.Contains(got, c.want) {
+				t.Error(got, err)
 			}
 		})
 	}
@@ -236,7 +248,7 @@ func TestDescribedNetworkIsRight(t *testing.T) {
 			t.Errorf("%s is read as %s, %v\n%s", form, detected, err, text)
 			continue
 		}
-		if r := Compare(lab, found); len(r.Findings) > 0 || len(r.Right) != 4 {
+		if r := compared(t, lab, found); len(r.Findings) > 0 || len(r.Right) != 4 {
 			t.Errorf("%s: %d right, %+v\n%s", form, len(r.Right), r.Findings, text)
 		}
 	}

@@ -3,27 +3,28 @@
 package compare
 
 import (
-	"maps"
+	"fmt"
 	"slices"
 	"strings"
 
 	"ctl.internal/internal/ifname"
-	"ctl.internal/plugins/lab/intent"
 )
 
 // Found is the network as sources of topologies see it.
 type Found struct {
-	Nodes map[string]*Node // by node-id
+	Nodes map[string]*Node // by a key that links name, unique in all topologies
 	Links []Link
 }
 
 // Node is a device that a source sees.
 type Node struct {
 	ID, Name, Address string
+	Topology          string // id of the topology that has it
 	// MAC is that of the device as the operations of switches number it; 0 for other devices.
-	MAC    uint64
-	Silent bool // whether the device does not answer any more
-	Ports  []Port
+	MAC      uint64
+	OpenFlow bool // whether it is a switch that an OpenFlow controller asks
+	Silent   bool // whether the device does not answer any more
+	Ports    []Port
 }
 
 // Port is one of a device.
@@ -56,24 +57,82 @@ func (n *Node) portName(id string) string {
 }
 
 // findPort finds a port by what somebody calls it: its name or id as it is, then in another case, then in the short or
-// long form of vendors where one alone fits.
-func (n *Node) findPort(called string) (Port, bool) {
+// long form of vendors where one alone fits. It returns how many fit: none, one, or several of which none is meant.
+func (n *Node) findPort(called string) (p Port, fit int) {
 	for _, fits := range []func(Port) bool{
 		func(p Port) bool { return p.Name == called },
 		func(p Port) bool { return p.ID == called },
 		func(p Port) bool { return strings.EqualFold(p.Name, called) || strings.EqualFold(p.ID, called) },
 		func(p Port) bool { return ifname.Same(p.Name, called) },
 	} {
-		first := slices.IndexFunc(n.Ports, fits)
-		if first < 0 {
-			continue
+		for _, one := range n.Ports {
+			if fits(one) {
+				p = one
+				fit++
+			}
 		}
-		if slices.ContainsFunc(n.Ports[first+1:], fits) {
-			return Port{}, false
+		if fit > 0 {
+			return p, fit
 		}
-		return n.Ports[first], true
 	}
-	return Port{}, false
+	return Port{}, 0
+}
+
+// resolvePort is the id of a port by what somebody calls it, or what is wrong with that. The ports of a device that
+// reports nothing are not known: any of them may be there.
+func (n *Node) resolvePort(called string) (id, wrong string) {
+	p, fit := n.findPort(called)
+	switch {
+	case fit == 1:
+		return p.ID, ""
+	case fit > 1:
+		return "", fmt.Sprintf("has %d ports that are called %s: use the number", fit, called)
+	case !n.isManaged():
+		return called, ""
+	}
+	return "", "has no port " + called + suggestPorts(n)
+}
+
+// maxSuggested is how many names of ports an error shows.
+const maxSuggested = 6
+
+func suggestPorts(n *Node) string {
+	if len(n.Ports) == 0 {
+		return ": none of its ports is known"
+	}
+	var names []string
+	for _, p := range n.Ports[:min(len(n.Ports), maxSuggested)] {
+		name := p.Name
+		if name == "" {
+			name = p.ID
+		}
+		names = append(names, name)
+	}
+	more := ""
+	if len(n.Ports) > maxSuggested {
+		more = ", …"
+	}
+	return ": it has " + strings.Join(names, ", ") + more
+}
+
+// isManaged reports whether a source asks the device itself, so that its ports and neighbours are known.
+func (n *Node) isManaged() bool {
+	return n.MAC != 0 || n.OpenFlow
+}
+
+// reports reports whether a node is a device that says now what its neighbours are.
+func (n *Node) reports() bool {
+	return n.isManaged() && !n.Silent
+}
+
+// port is the port with an id.
+func (n *Node) port(id string) Port {
+	for _, p := range n.Ports {
+		if p.ID == id {
+			return p
+		}
+	}
+	return Port{}
 }
 
 // label is how a node is called to people.
@@ -84,81 +143,22 @@ func (n *Node) label() string {
 	return n.ID
 }
 
-// firstLabel is a name up to its first dot, in small letters: devices report theirs with or without a domain.
-func firstLabel(name string) string {
-	label, _, _ := strings.Cut(name, ".")
-	return strings.ToLower(label)
-}
-
-// findNode finds a device by its name as it is, its id, its name without a domain, or its address; of several that fit
-// none.
-func (f *Found) findNode(name, address string) *Node {
-	for _, fits := range []func(*Node) bool{
-		func(n *Node) bool { return n.Name == name },
-		func(n *Node) bool { return n.ID == name },
-		func(n *Node) bool { return n.Name != "" && firstLabel(n.Name) == firstLabel(name) },
-		func(n *Node) bool { return n.Name == "" && address != "" && n.Address == address },
-	} {
-		var found *Node
-		several := false
-		for _, n := range f.Nodes {
-			if fits(n) {
-				several = found != nil
-				found = n
-			}
-			if several {
-				break
-			}
-		}
-		if found != nil && !several {
-			return found
-		}
-	}
-	return nil
-}
-
-// nodesAt are the devices at an address: several where each has a port of its own there.
-func (f *Found) nodesAt(address string) []*Node {
-	var out []*Node
-	for _, n := range f.Nodes {
-		if address != "" && n.Address == address {
-			out = append(out, n)
-		}
-	}
-	slices.SortFunc(out, func(a, b *Node) int { return strings.Compare(a.label(), b.label()) })
-	return out
-}
-
-// Device finds the node of a device of a lab; nil if there is none, or several could be it.
-func (f *Found) Device(d intent.Device) *Node {
-	return f.findNode(d.Name, d.Address)
-}
-
-// NodeByID finds a node by its id in its topology.
-func (f *Found) NodeByID(id string) *Node {
-	for _, n := range f.Nodes {
-		if n.ID == id {
-			return n
-		}
-	}
-	return nil
-}
-
 // HasPort reports whether a port is known by what somebody calls it.
 func (n *Node) HasPort(called string) bool {
-	_, ok := n.findPort(called)
-	return ok
+	_, fit := n.findPort(called)
+	return fit == 1
 }
 
 // PortID is the id of a port by its name or number; what is not known stays as it is.
 func (n *Node) PortID(called string) string {
-	if p, ok := n.findPort(called); ok {
+	if p, fit := n.findPort(called); fit == 1 {
 		return p.ID
 	}
 	return called
 }
 
-// NamePort adds what is known of a port; a port that is not there yet is added, too.
+// NamePort adds what is known of a port; a port that is not there yet is added, unless it is there under another id:
+// ids of ports that are no ports of the bridge are not numbers of it.
 func (n *Node) NamePort(id, name string, up bool) {
 	for i := range n.Ports {
 		if n.Ports[i].ID == id {
@@ -167,46 +167,12 @@ func (n *Node) NamePort(id, name string, up bool) {
 			return
 		}
 	}
+	if slices.ContainsFunc(n.Ports, func(p Port) bool { return name != "" && p.Name == name }) {
+		return
+	}
 	n.Ports = append(n.Ports, Port{
 		ID:   id,
 		Name: name,
 		Up:   up,
 	})
-}
-
-// Describe is the network as a lab: what is there is what shall be. Inferred links are left out, and devices that
-// report nothing have no address.
-func Describe(f *Found, name string) *intent.Lab {
-	lab := &intent.Lab{Name: name}
-	labels := map[*Node]string{}
-	taken := map[string]bool{}
-	for _, key := range slices.Sorted(maps.Keys(f.Nodes)) {
-		n := f.Nodes[key]
-		label := strings.ReplaceAll(n.label(), ":", "-")
-		if taken[label] { // two devices of one name are distinguished by their ids
-			label = strings.ReplaceAll(n.ID, ":", "-")
-		}
-		taken[label] = true
-		labels[n] = label
-		lab.Devices = append(lab.Devices, intent.Device{
-			Name:    label,
-			Address: n.Address,
-		})
-	}
-	for _, c := range collectCables(f) {
-		if c.inferred || c.a.id == "" || c.b.id == "" {
-			continue
-		}
-		lab.Links = append(lab.Links, intent.Link{
-			A: intent.End{
-				Device: labels[c.a.node],
-				Port:   c.a.node.portName(c.a.id),
-			},
-			B: intent.End{
-				Device: labels[c.b.node],
-				Port:   c.b.node.portName(c.b.id),
-			},
-		})
-	}
-	return lab
 }

@@ -22,7 +22,7 @@ func (c *comparison) takeSwapped(open []wanted) []wanted {
 	for _, x := range c.cables {
 		i, atA := owner[x.a]
 		j, atB := owner[x.b]
-		if x.used || x.inferred || !atA || !atB || i == j {
+		if x.isUsed() || x.inferred || !atA || !atB || i == j || c.isShared(x.a) || c.isShared(x.b) {
 			continue
 		}
 		group.join(i, j)
@@ -45,6 +45,17 @@ func (c *comparison) takeSwapped(open []wanted) []wanted {
 	return rest
 }
 
+// isShared reports whether a port has several neighbours: a hub is there, and no cable that could be swapped.
+func (c *comparison) isShared(p port) bool {
+	reported := 0
+	for _, x := range c.at[p] {
+		if !x.inferred {
+			reported++
+		}
+	}
+	return reported > 1
+}
+
 func (c *comparison) addSwapped(open []wanted, members []int, cables []*cable) {
 	f := Finding{
 		Kind:    LinkSwapped,
@@ -56,7 +67,7 @@ func (c *comparison) addSwapped(open []wanted, members []int, cables []*cable) {
 	}
 	slices.SortFunc(cables, compareCables)
 	for _, x := range cables {
-		x.used = true
+		x.explain()
 		f.Found = append(f.Found, x.String())
 	}
 	f.Text = fmt.Sprintf(

@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"ctl.internal/sdk/fault"
 )
 
 // MaxSize bounds a document, in bytes.
@@ -22,6 +20,10 @@ type Lab struct {
 	VLANs   []VLAN
 	// Notes are what of the document is left out, and why.
 	Notes []string
+
+	moreNotes int            // that are only counted
+	byName    map[string]int // the first indexed of Devices
+	indexed   int
 }
 
 // Device is a switch or another device. Its name is that which it reports (sysName), or its id here.
@@ -29,6 +31,7 @@ type Device struct {
 	Name     string
 	Address  string // management address; empty when it does not matter
 	Optional bool   // whether it may be absent
+	Implied  bool   // whether links or VLANs alone name it, and no list of devices
 	Line     int    // of the document; 0 when it has none
 }
 
@@ -79,11 +82,48 @@ const (
 
 // Device finds a device by its name.
 func (l *Lab) Device(name string) (Device, bool) {
-	i := slices.IndexFunc(l.Devices, func(d Device) bool { return d.Name == name })
-	if i < 0 {
+	if l.byName == nil {
+		l.byName = map[string]int{}
+	}
+	for ; l.indexed < len(l.Devices); l.indexed++ {
+		if _, twice := l.byName[l.Devices[l.indexed].Name]; !twice {
+			l.byName[l.Devices[l.indexed].Name] = l.indexed
+		}
+	}
+	i, ok := l.byName[name]
+	if !ok {
 		return Device{}, false
 	}
 	return l.Devices[i], true
+}
+
+// maxNotes is how many notes are written; the others are counted.
+const maxNotes = 50
+
+// note says what of the document is left out.
+func (l *Lab) note(line int, format string, args ...any) {
+	if len(l.Notes) == maxNotes {
+		l.moreNotes++
+		return
+	}
+	l.Notes = append(l.Notes, fmt.Sprintf("line %d: ", line)+fmt.Sprintf(format, args...))
+}
+
+// endNotes says how many more notes there are.
+func (l *Lab) endNotes() {
+	if l.moreNotes > 0 {
+		l.Notes = append(l.Notes, fmt.Sprintf("and %d more", l.moreNotes))
+		l.moreNotes = 0
+	}
+}
+
+// entries is how many links, VLANs and ports of VLANs there are.
+func (l *Lab) entries() int {
+	n := len(l.Links) + len(l.VLANs)
+	for _, v := range l.VLANs {
+		n += len(v.Ports)
+	}
+	return n
 }
 
 // addMissingDevices adds the devices that only links and VLANs name.
@@ -96,8 +136,9 @@ func (l *Lab) addMissingDevices() {
 		if !known[e.Device] {
 			known[e.Device] = true
 			l.Devices = append(l.Devices, Device{
-				Name: e.Device,
-				Line: line,
+				Name:    e.Device,
+				Implied: true,
+				Line:    line,
 			})
 		}
 	}
@@ -113,26 +154,27 @@ func (l *Lab) addMissingDevices() {
 }
 
 // check finds what contradicts itself, whatever the form.
-func (l *Lab) check() fault.List {
-	var faults fault.List
-	say := func(line int, format string, args ...any) {
-		text := fmt.Sprintf(format, args...)
-		if line > 0 {
-			text = fmt.Sprintf("line %d: %s", line, text)
-		}
-		faults = append(faults, fault.New(fault.Invalid, "%s", text))
-	}
+func (l *Lab) check(f *faults) {
+	l.checkDevices(f)
+	l.checkLinks(f)
+	l.checkVLANs(f)
+}
+
+func (l *Lab) checkDevices(f *faults) {
 	named := map[string]int{}
 	for _, d := range l.Devices {
 		if first, twice := named[d.Name]; twice {
-			say(d.Line, "device %s is there already, in line %d", d.Name, first)
+			f.at(d.Line, "device %s is there already, in line %d", d.Name, first)
 		}
 		named[d.Name] = d.Line
 	}
+}
+
+func (l *Lab) checkLinks(f *faults) {
 	used := map[End]Link{}
 	for _, x := range l.Links {
 		if x.A == x.B {
-			say(x.Line, "the link leads from %s to itself", x.A)
+			f.at(x.Line, "the link leads from %s to itself", x.A)
 			continue
 		}
 		for _, e := range []End{x.A, x.B} {
@@ -140,22 +182,24 @@ func (l *Lab) check() fault.List {
 				continue
 			}
 			if first, twice := used[e]; twice {
-				say(x.Line, "%s has a cable already: %s (line %d)", e, first, first.Line)
+				f.at(x.Line, "%s has a cable already: %s (line %d)", e, first, first.Line)
 			}
 			used[e] = x
 		}
 	}
+}
+
+func (l *Lab) checkVLANs(f *faults) {
 	ids := map[int]int{}
 	for _, v := range l.VLANs {
 		if v.ID < 1 || v.ID > 4094 {
-			say(v.Line, "VLAN %d: an id is 1 to 4094", v.ID)
+			f.at(v.Line, "VLAN %d: an id is 1 to 4094", v.ID)
 		}
 		if first, twice := ids[v.ID]; twice {
-			say(v.Line, "VLAN %d is there already, in line %d", v.ID, first)
+			f.at(v.Line, "VLAN %d is there already, in line %d", v.ID, first)
 		}
 		ids[v.ID] = v.Line
 	}
-	return faults
 }
 
 // sortDevices puts the devices in the order of their names.
@@ -163,6 +207,8 @@ func (l *Lab) sortDevices() {
 	slices.SortStableFunc(l.Devices, func(a, b Device) int {
 		return cmp.Compare(a.Name, b.Name)
 	})
+	l.byName = nil
+	l.indexed = 0
 }
 
 // parseEnd reads DEVICE:PORT. A device's name has no colon, a port's may have.
@@ -173,7 +219,7 @@ func parseEnd(text string) (End, error) {
 		Port:   strings.TrimSpace(port),
 	}
 	if e.Device == "" {
-		return End{}, fmt.Errorf("%q names no device: write DEVICE:PORT", text)
+		return End{}, fmt.Errorf("%q names no device: write DEVICE:PORT", shorten(text))
 	}
 	return e, nil
 }

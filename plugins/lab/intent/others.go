@@ -1,51 +1,10 @@
 package intent
 
 import (
-	"fmt"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
-
-	"ctl.internal/sdk/fault"
 )
-
-// containerlabFile is what of a containerlab topology says how things are connected.
-type containerlabFile struct {
-	Name     string `yaml:"name"`
-	Topology struct {
-		Nodes map[string]containerlabNode `yaml:"nodes"`
-		Links []containerlabLink          `yaml:"links"`
-	} `yaml:"topology"`
-}
-
-type containerlabNode struct {
-	Address string `yaml:"mgmt-ipv4"`
-	line    int
-}
-
-// UnmarshalYAML keeps the line.
-func (n *containerlabNode) UnmarshalYAML(node *yaml.Node) error {
-	type plain containerlabNode
-	n.line = node.Line
-	if node.Kind == yaml.ScalarNode && node.Tag == "!!null" {
-		return nil
-	}
-	return node.Decode((*plain)(n))
-}
-
-// containerlabLink is a link in the brief form, whose endpoints are texts, or in the extended one.
-type containerlabLink struct {
-	Type      string      `yaml:"type"`
-	Endpoints []yaml.Node `yaml:"endpoints"`
-	line      int
-}
-
-// UnmarshalYAML keeps the line.
-func (l *containerlabLink) UnmarshalYAML(node *yaml.Node) error {
-	type plain containerlabLink
-	l.line = node.Line
-	return node.Decode((*plain)(l))
-}
 
 // outsideNodes are words for what a link of containerlab leads to besides nodes.
 var outsideNodes = map[string]bool{
@@ -56,216 +15,219 @@ var outsideNodes = map[string]bool{
 	"dummy":    true,
 }
 
-func readContainerlab(text []byte) (*Lab, fault.List) {
-	var f containerlabFile
-	if faults := decodeYAML(text, &f, false); faults != nil {
-		return nil, faults
-	}
-	lab := &Lab{Name: f.Name}
-	for name, n := range f.Topology.Nodes {
-		lab.Devices = append(lab.Devices, Device{
-			Name:    name,
-			Address: n.Address,
-			Line:    n.line,
+// readContainerlab reads what of a topology of containerlab says how things are connected.
+func (l *Lab) readContainerlab(root *yaml.Node, f *faults) {
+	file := f.object(root, "the document")
+	l.Name = f.text(file["name"], "name")
+	topology := f.object(file["topology"], "topology")
+	for _, m := range f.members(topology["nodes"], "nodes") {
+		l.Devices = append(l.Devices, Device{
+			Name:    m.key,
+			Address: f.text(f.object(m.value, m.key)["mgmt-ipv4"], "mgmt-ipv4"),
+			Line:    m.line,
 		})
 	}
-	lab.sortDevices()
-	var faults fault.List
-	for _, x := range f.Topology.Links {
-		ends, err := x.ends()
+	l.sortDevices()
+	for _, n := range f.items(topology["links"], "links") {
+		ends, ok := containerlabEnds(n, f)
 		switch {
-		case err != nil:
-			faults = append(faults, lineFault(x.line, "%v", err))
+		case !ok:
 		case len(ends) != 2 || outsideNodes[ends[0].Device] || outsideNodes[ends[1].Device]:
-			lab.Notes = append(lab.Notes, fmt.Sprintf("line %d: the link is left out: it does not lead from a node to a node", x.line))
+			l.note(n.Line, "the link is left out: it does not lead from a node to a node")
 		default:
-			lab.Links = append(lab.Links, Link{
+			l.Links = append(l.Links, Link{
 				A:    ends[0],
 				B:    ends[1],
-				Line: x.line,
-			})
-		}
-	}
-	return lab, append(faults, lab.checkNamed()...)
-}
-
-func (l containerlabLink) ends() ([]End, error) {
-	var out []End
-	for i := range l.Endpoints {
-		n := &l.Endpoints[i]
-		if n.Kind == yaml.ScalarNode {
-			e, err := parseEnd(n.Value)
-			if err != nil {
-				return nil, err
-			}
-			out = append(out, e)
-			continue
-		}
-		var end struct {
-			Node      string `yaml:"node"`
-			Interface string `yaml:"interface"`
-		}
-		if err := n.Decode(&end); err != nil {
-			return nil, err
-		}
-		if end.Node == "" {
-			return nil, fmt.Errorf("endpoint %d names no node", i+1)
-		}
-		out = append(out, End{
-			Device: end.Node,
-			Port:   end.Interface,
-		})
-	}
-	return out, nil
-}
-
-// netlabFile is what of a netlab topology says how things are connected.
-type netlabFile struct {
-	Name  string      `yaml:"name"`
-	Nodes yaml.Node   `yaml:"nodes"`
-	Links []yaml.Node `yaml:"links"`
-}
-
-func readNetlab(text []byte) (*Lab, fault.List) {
-	var f netlabFile
-	if faults := decodeYAML(text, &f, false); faults != nil {
-		return nil, faults
-	}
-	lab := &Lab{Name: f.Name}
-	if err := lab.addNetlabNodes(&f.Nodes); err != nil {
-		return nil, fault.List{lineFault(f.Nodes.Line, "%v", err)}
-	}
-	lab.sortDevices()
-	var faults fault.List
-	for i := range f.Links {
-		n := &f.Links[i]
-		link, count, err := lab.netlabLink(n)
-		switch {
-		case err != nil:
-			faults = append(faults, lineFault(n.Line, "%v", err))
-		case count != 2:
-			lab.Notes = append(lab.Notes, fmt.Sprintf("line %d: the link is left out: it has %d nodes and is no cable", n.Line, count))
-		default:
-			lab.Links = append(lab.Links, link)
-		}
-	}
-	return lab, append(faults, lab.checkNamed()...)
-}
-
-// addNetlabNodes reads nodes as a list of names, or as a mapping of names to what they are.
-func (l *Lab) addNetlabNodes(nodes *yaml.Node) error {
-	switch nodes.Kind {
-	case yaml.SequenceNode:
-		for _, n := range nodes.Content {
-			l.Devices = append(l.Devices, Device{
-				Name: n.Value,
 				Line: n.Line,
 			})
 		}
-	case yaml.MappingNode:
-		for i := 0; i+1 < len(nodes.Content); i += 2 {
-			var attributes struct {
-				Mgmt struct {
-					IPv4 string `yaml:"ipv4"`
-				} `yaml:"mgmt"`
-			}
-			_ = nodes.Content[i+1].Decode(&attributes) // whatever else it has
-			l.Devices = append(l.Devices, Device{
-				Name:    nodes.Content[i].Value,
-				Address: attributes.Mgmt.IPv4,
-				Line:    nodes.Content[i].Line,
-			})
-		}
-	default:
-		return fmt.Errorf("nodes is a list of names, or a mapping")
 	}
-	return nil
+	l.checkNamed(f)
 }
 
-// netlabInterface is an end of a link.
-type netlabInterface struct {
-	Node   string `yaml:"node"`
-	IfName string `yaml:"ifname"`
-}
-
-// netlabLink reads a link in any of its forms: "a-b", [a, b], {a: {ifname: x}, b: {}} or {interfaces: [{node: a}]}. It
-// returns how many nodes the link has.
-func (l *Lab) netlabLink(n *yaml.Node) (Link, int, error) {
-	var ends []End
-	link := Link{Line: n.Line}
-	switch n.Kind {
-	case yaml.ScalarNode:
-		for _, name := range l.splitNames(n.Value) {
-			ends = append(ends, End{Device: name})
-		}
-	case yaml.SequenceNode:
-		for _, name := range n.Content {
-			ends = append(ends, End{Device: name.Value})
-		}
-	case yaml.MappingNode:
-		var err error
-		if ends, err = l.netlabEnds(n); err != nil {
-			return Link{}, 0, err
-		}
-		var attributes struct {
-			Bandwidth uint64 `yaml:"bandwidth"` // kilobits per second
-		}
-		if err := n.Decode(&attributes); err != nil {
-			return Link{}, 0, fmt.Errorf("%s", explainYAML(err))
-		}
-		link.Kbps = attributes.Bandwidth
-	default:
-		return Link{}, 0, fmt.Errorf("a link is a text, a list or a mapping")
-	}
-	if len(ends) == 2 {
-		link.A, link.B = ends[0], ends[1]
-	}
-	return link, len(ends), nil
-}
-
-func (l *Lab) netlabEnds(n *yaml.Node) ([]End, error) {
-	var out []End
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		key, value := n.Content[i], n.Content[i+1]
-		if key.Value == "interfaces" {
-			var list []netlabInterface
-			if err := value.Decode(&list); err != nil {
-				return nil, fmt.Errorf("%s", explainYAML(err))
+// containerlabEnds are those of a link in the brief form, whose endpoints are texts, or in the extended one.
+func containerlabEnds(n *yaml.Node, f *faults) (ends []End, ok bool) {
+	before := len(f.list) + f.more
+	link := f.object(n, "a link")
+	for _, e := range f.items(link["endpoints"], "endpoints") {
+		if e.Kind == yaml.ScalarNode {
+			end, err := parseEnd(e.Value)
+			if err != nil {
+				f.at(e.Line, "%v", err)
 			}
-			for _, x := range list {
-				out = append(out, End{
-					Device: x.Node,
-					Port:   x.IfName,
-				})
-			}
+			ends = append(ends, end)
 			continue
 		}
-		if _, isNode := l.Device(key.Value); !isNode {
-			continue // an attribute of the link
-		}
-		var x netlabInterface
-		_ = value.Decode(&x) // whatever else it has
-		out = append(out, End{
-			Device: key.Value,
-			Port:   x.IfName,
-		})
+		end := f.object(e, "an endpoint")
+		ends = append(ends, f.namedEnd(e, end["node"], end["interface"]))
 	}
-	return out, nil
+	return ends, len(f.list)+f.more == before
 }
 
+// namedEnd is an end of which node and port are members of their own.
+func (f *faults) namedEnd(at, node, port *yaml.Node) End {
+	e := End{
+		Device: f.text(node, "node"),
+		Port:   f.text(port, "the port"),
+	}
+	if e.Device == "" {
+		f.at(at.Line, "an end of a link names no node")
+	}
+	return e
+}
+
+// netlabReader reads what of a topology of netlab says how things are connected.
+type netlabReader struct {
+	*faults
+	lab *Lab
+	// dashes is the largest number of "-" in the name of a node.
+	dashes int
+}
+
+func (l *Lab) readNetlab(root *yaml.Node, f *faults) {
+	file := f.object(root, "the document")
+	l.Name = f.text(file["name"], "name")
+	r := netlabReader{
+		faults: f,
+		lab:    l,
+	}
+	r.addNodes(file["nodes"])
+	l.sortDevices()
+	for _, n := range f.items(file["links"], "links") {
+		r.addLink(n)
+	}
+	l.checkNamed(f)
+}
+
+func (r *netlabReader) addNode(name string, line int, attributes *yaml.Node) {
+	if name == "" {
+		r.at(line, "a node has no name")
+		return
+	}
+	r.dashes = max(r.dashes, strings.Count(name, "-"))
+	r.lab.Devices = append(r.lab.Devices, Device{
+		Name:    name,
+		Address: valueAt(attributes, "mgmt", "ipv4"),
+		Line:    line,
+	})
+}
+
+// valueAt is a text in a mapping whose other members do not matter; empty if it is not there.
+func valueAt(n *yaml.Node, path ...string) string {
+	for _, name := range path {
+		if n == nil || n.Kind != yaml.MappingNode {
+			return ""
+		}
+		var next *yaml.Node
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			if n.Content[i].Value == name {
+				next = n.Content[i+1]
+			}
+		}
+		n = next
+	}
+	if isNull(n) || n.Kind != yaml.ScalarNode {
+		return ""
+	}
+	return n.Value
+}
+
+// addNodes reads nodes as a list of names or of mappings with a name, or as a mapping of names to what they are.
+func (r *netlabReader) addNodes(nodes *yaml.Node) {
+	if nodes != nil && nodes.Kind == yaml.MappingNode {
+		for _, m := range r.members(nodes, "nodes") {
+			r.addNode(m.key, m.line, m.value)
+		}
+		return
+	}
+	if isNull(nodes) {
+		return
+	}
+	for _, n := range r.items(nodes, "nodes") {
+		name := n.Value
+		if n.Kind == yaml.MappingNode {
+			name = valueAt(n, "name")
+		}
+		r.addNode(name, n.Line, n)
+	}
+}
+
+// addLink reads a link in any of its forms: "a-b", [a, b], {a: {ifname: x}, b: {}} or {interfaces: [{node: a}]}.
+func (r *netlabReader) addLink(n *yaml.Node) {
+	before := len(r.list) + r.more
+	link := Link{Line: n.Line}
+	var ends []End
+	switch n.Kind {
+	case yaml.ScalarNode:
+		ends = r.splitNames(n)
+	case yaml.SequenceNode:
+		ends = r.ends(n)
+	default:
+		ends = r.endsOfMapping(n, &link)
+	}
+	switch {
+	case len(r.list)+r.more > before:
+	case len(ends) != 2:
+		r.lab.note(n.Line, "the link is left out: it has %d nodes and is no cable", len(ends))
+	default:
+		link.A, link.B = ends[0], ends[1]
+		r.lab.Links = append(r.lab.Links, link)
+	}
+}
+
+// ends reads a list of names of nodes, or of mappings that have one.
+func (r *netlabReader) ends(list *yaml.Node) []End {
+	var out []End
+	for _, n := range r.items(list, "a link") {
+		if n.Kind == yaml.ScalarNode {
+			out = append(out, End{Device: n.Value})
+			continue
+		}
+		end := r.object(n, "an end of a link")
+		out = append(out, r.namedEnd(n, end["node"], end["ifname"]))
+	}
+	return out
+}
+
+func (r *netlabReader) endsOfMapping(n *yaml.Node, link *Link) []End {
+	var out []End
+	for _, m := range r.members(n, "a link") {
+		_, isNode := r.lab.Device(m.key)
+		switch {
+		case m.key == "interfaces":
+			out = append(out, r.ends(m.value)...)
+		case isNode:
+			out = append(out, End{
+				Device: m.key,
+				Port:   valueAt(m.value, "ifname"),
+			})
+		case m.key == "bandwidth":
+			r.scalar(m.value, "bandwidth", "a number of kbit/s", &link.Kbps)
+		}
+	}
+	return out
+}
+
+// maxParts is how many parts between "-" a link has that is written in one text.
+const maxParts = 64
+
 // splitNames divides "a-b" into names of nodes, which may have a "-" of their own.
-func (l *Lab) splitNames(text string) []string {
-	parts := strings.Split(text, "-")
-	var out []string
+func (r *netlabReader) splitNames(n *yaml.Node) []End {
+	parts := strings.Split(n.Value, "-")
+	if len(parts) > maxParts {
+		r.at(n.Line, "the link has more than %d names: write them as a list", maxParts)
+		return nil
+	}
+	var out []End
 	for len(parts) > 0 {
 		taken := 1
-		for n := len(parts); n > 1; n-- {
-			if _, known := l.Device(strings.Join(parts[:n], "-")); known {
+		for n := min(len(parts), r.dashes+1); n > 1; n-- {
+			if _, known := r.lab.Device(strings.Join(parts[:n], "-")); known {
 				taken = n
 				break
 			}
 		}
-		out = append(out, strings.Join(parts[:taken], "-"))
+		out = append(out, End{Device: strings.Join(parts[:taken], "-")})
 		parts = parts[taken:]
 	}
 	return out

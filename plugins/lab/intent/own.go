@@ -3,154 +3,112 @@ package intent
 import (
 	"fmt"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
-
-	"ctl.internal/sdk/fault"
 )
 
-// ownFile is lab.yaml; lab.schema.json describes it.
-type ownFile struct {
-	Name    string               `yaml:"name"`
-	Devices map[string]ownDevice `yaml:"devices"`
-	Links   []ownLink            `yaml:"links"`
-	VLANs   []ownVLAN            `yaml:"vlans"`
-}
-
-type ownDevice struct {
-	Address  string `yaml:"address"`
-	Optional bool   `yaml:"optional"`
-	line     int
-}
-
-// ownLink is "DEVICE:PORT -- DEVICE:PORT", or its members.
-type ownLink struct {
-	A        string `yaml:"a"`
-	B        string `yaml:"b"`
-	Speed    string `yaml:"speed"`
-	Optional bool   `yaml:"optional"`
-	line     int
-}
-
-type ownVLAN struct {
-	ID    int      `yaml:"id"`
-	Name  string   `yaml:"name"`
-	Ports []string `yaml:"ports"`
-	line  int
-}
-
-// UnmarshalYAML keeps the line.
-func (d *ownDevice) UnmarshalYAML(n *yaml.Node) error {
-	type plain ownDevice
-	if err := decodeKnown(n, (*plain)(d), "address", "optional"); err != nil {
-		return err
+// readOwn reads lab.yaml; lab.schema.json describes it.
+func (l *Lab) readOwn(root *yaml.Node, f *faults) {
+	file := f.object(root, "the document", "name", "devices", "links", "vlans")
+	l.Name = f.text(file["name"], "name")
+	for _, m := range f.members(file["devices"], "devices") {
+		l.Devices = append(l.Devices, ownDevice(m, f))
 	}
-	d.line = n.Line
-	return nil
-}
-
-// UnmarshalYAML takes both ways to write a link.
-func (l *ownLink) UnmarshalYAML(n *yaml.Node) error {
-	l.line = n.Line
-	if n.Kind != yaml.ScalarNode {
-		type plain ownLink
-		return decodeKnown(n, (*plain)(l), "a", "b", "speed", "optional")
-	}
-	a, b, ok := strings.Cut(n.Value, " -- ")
-	if !ok {
-		return fmt.Errorf("line %d: %q is no link: write DEVICE:PORT -- DEVICE:PORT", n.Line, n.Value)
-	}
-	l.A, l.B = a, b
-	return nil
-}
-
-// UnmarshalYAML keeps the line.
-func (v *ownVLAN) UnmarshalYAML(n *yaml.Node) error {
-	type plain ownVLAN
-	if err := decodeKnown(n, (*plain)(v), "id", "name", "ports"); err != nil {
-		return err
-	}
-	v.line = n.Line
-	return nil
-}
-
-// decodeKnown decodes a mapping that has no other members than these: the decoder's own check ends at types that decode
-// themselves.
-func decodeKnown(n *yaml.Node, out any, members ...string) error {
-	if n.Kind == yaml.AliasNode {
-		n = n.Alias
-	}
-	if n.Kind == yaml.MappingNode {
-		for i := 0; i < len(n.Content); i += 2 {
-			key := n.Content[i]
-			if !slices.Contains(members, key.Value) {
-				return fmt.Errorf("line %d: there is no member %q here: it is one of %s",
-					key.Line, key.Value, strings.Join(members, ", "))
-			}
+	named := len(l.Devices) > 0
+	l.sortDevices()
+	for _, n := range f.items(file["links"], "links") {
+		if link, ok := ownLink(n, f); ok {
+			l.Links = append(l.Links, link)
 		}
 	}
-	return n.Decode(out)
+	for _, n := range f.items(file["vlans"], "vlans") {
+		l.VLANs = append(l.VLANs, ownVLAN(n, f))
+	}
+	if named {
+		l.checkNamed(f)
+	}
 }
 
-func readOwn(text []byte) (*Lab, fault.List) {
-	var f ownFile
-	if faults := decodeYAML(text, &f, true); faults != nil {
-		return nil, faults
+func ownDevice(m member, f *faults) Device {
+	members := f.object(m.value, m.key, "address", "optional")
+	d := Device{
+		Name:    m.key,
+		Address: f.text(members["address"], "address"),
+		Line:    m.line,
 	}
-	lab := &Lab{Name: f.Name}
-	for name, d := range f.Devices {
-		lab.Devices = append(lab.Devices, Device{
-			Name:     name,
-			Address:  d.Address,
-			Optional: d.Optional,
-			Line:     d.line,
-		})
+	f.scalar(members["optional"], "optional", "true or false", &d.Optional)
+	return d
+}
+
+// ownLink reads "DEVICE:PORT -- DEVICE:PORT", or a mapping.
+func ownLink(n *yaml.Node, f *faults) (Link, bool) {
+	link := Link{Line: n.Line}
+	var a, b, speed string
+	if n.Kind == yaml.ScalarNode {
+		var ok bool
+		if a, b, ok = strings.Cut(n.Value, " -- "); !ok {
+			f.at(n.Line, "%q is no link: write DEVICE:PORT -- DEVICE:PORT", shorten(n.Value))
+			return link, false
+		}
+	} else {
+		members := f.object(n, "a link", "a", "b", "speed", "optional")
+		a = f.text(members["a"], "a")
+		b = f.text(members["b"], "b")
+		speed = f.text(members["speed"], "speed")
+		f.scalar(members["optional"], "optional", "true or false", &link.Optional)
 	}
-	lab.sortDevices()
-	var faults fault.List
-	for _, x := range f.Links {
-		link, err := x.link()
+	var err error
+	if link.A, err = parseEnd(a); err == nil {
+		link.B, err = parseEnd(b)
+	}
+	if err == nil {
+		link.Kbps, err = parseSpeed(speed)
+	}
+	if err != nil {
+		f.at(n.Line, "%v", err)
+	}
+	return link, err == nil
+}
+
+// maxShown is how many bytes of a value a fault shows.
+const maxShown = 100
+
+func shorten(text string) string {
+	if len(text) <= maxShown {
+		return text
+	}
+	return strings.ToValidUTF8(text[:maxShown], "") + "…"
+}
+
+func ownVLAN(n *yaml.Node, f *faults) VLAN {
+	members := f.object(n, "a VLAN", "id", "name", "ports")
+	v := VLAN{
+		Name: f.text(members["name"], "name"),
+		Line: n.Line,
+	}
+	f.scalar(members["id"], "id", "a number", &v.ID)
+	for _, p := range f.items(members["ports"], "ports") {
+		e, err := parseEnd(f.text(p, "a port"))
+		if err == nil && e.Port == "" {
+			err = fmt.Errorf("%q names no port: write DEVICE:PORT", shorten(p.Value))
+		}
 		if err != nil {
-			faults = append(faults, lineFault(x.line, "%v", err))
+			f.at(n.Line, "VLAN %d: %v", v.ID, err)
 			continue
 		}
-		lab.Links = append(lab.Links, link)
+		v.Ports = append(v.Ports, e)
 	}
-	for _, v := range f.VLANs {
-		vlan := VLAN{
-			ID:   v.ID,
-			Name: v.Name,
-			Line: v.line,
-		}
-		for _, p := range v.Ports {
-			e, err := parseEnd(p)
-			if err == nil && e.Port == "" {
-				err = fmt.Errorf("%q names no port: write DEVICE:PORT", p)
-			}
-			if err != nil {
-				faults = append(faults, lineFault(v.line, "VLAN %d: %v", v.ID, err))
-				continue
-			}
-			vlan.Ports = append(vlan.Ports, e)
-		}
-		lab.VLANs = append(lab.VLANs, vlan)
-	}
-	if len(f.Devices) > 0 {
-		faults = append(faults, lab.checkNamed()...)
-	}
-	return lab, faults
+	return v
 }
 
 // checkNamed finds links and VLANs at devices that the list of devices does not have: where it is written, it is whole,
 // so a misspelt name is a fault and no further device.
-func (l *Lab) checkNamed() fault.List {
-	var faults fault.List
+func (l *Lab) checkNamed(f *faults) {
 	check := func(e End, line int) {
 		if _, known := l.Device(e.Device); !known {
-			faults = append(faults, lineFault(line, "%s is not among the devices", e.Device))
+			f.at(line, "%s is not among the devices", shorten(e.Device))
 		}
 	}
 	for _, x := range l.Links {
@@ -162,29 +120,6 @@ func (l *Lab) checkNamed() fault.List {
 			check(p, v.Line)
 		}
 	}
-	return faults
-}
-
-func (l ownLink) link() (Link, error) {
-	a, err := parseEnd(l.A)
-	if err != nil {
-		return Link{}, err
-	}
-	b, err := parseEnd(l.B)
-	if err != nil {
-		return Link{}, err
-	}
-	speed, err := parseSpeed(l.Speed)
-	if err != nil {
-		return Link{}, err
-	}
-	return Link{
-		A:        a,
-		B:        b,
-		Kbps:     speed,
-		Optional: l.Optional,
-		Line:     l.line,
-	}, nil
 }
 
 var speedForm = regexp.MustCompile(`^(\d{1,6}(?:\.\d)?)\s*([KMGT])(?:bit/s|bps)?$`)
@@ -196,7 +131,7 @@ func parseSpeed(text string) (uint64, error) {
 	}
 	parts := speedForm.FindStringSubmatch(strings.TrimSpace(text))
 	if parts == nil {
-		return 0, fmt.Errorf("speed %q: write 100M, 1G, 2.5G", text)
+		return 0, fmt.Errorf("speed %q: write 100M, 1G, 2.5G", shorten(text))
 	}
 	number, err := strconv.ParseFloat(parts[1], 64)
 	if err != nil {
@@ -211,8 +146,8 @@ func parseSpeed(text string) (uint64, error) {
 	return uint64(number * factor), nil
 }
 
-// formatSpeed is the short form of a speed.
-func formatSpeed(kbps uint64) string {
+// FormatSpeed is the short form of a speed.
+func FormatSpeed(kbps uint64) string {
 	for _, unit := range []struct {
 		kbps   uint64
 		letter string

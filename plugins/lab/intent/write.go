@@ -79,7 +79,7 @@ func writeOwn(l *Lab) ([]byte, error) {
 			Optional: x.Optional,
 		}
 		if x.Kbps > 0 {
-			row.Speed = formatSpeed(x.Kbps)
+			row.Speed = FormatSpeed(x.Kbps)
 		}
 		out.Links = append(out.Links, row)
 	}

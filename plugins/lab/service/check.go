@@ -2,7 +2,6 @@ package service
 
 import (
 	"context"
-	"slices"
 
 	"ctl.internal/plugins/lab/compare"
 	"ctl.internal/plugins/lab/intent"
@@ -51,10 +50,17 @@ func (s *Service) compare(ctx context.Context, lab *intent.Lab, topologyID strin
 		return nil, err
 	}
 	s.addPortNames(ctx, lab, found)
-	result := compare.Compare(lab, found)
+	result, err := compare.Compare(ctx, lab, found)
+	if err != nil {
+		return nil, err
+	}
 	if len(lab.VLANs) > 0 {
 		tables, why := s.readVLANs(ctx, lab, found)
-		result.Findings = append(result.Findings, compare.CompareVLANs(lab, found, tables, why)...)
+		more, err := compare.CompareVLANs(ctx, lab, found, tables, why)
+		if err != nil {
+			return nil, err
+		}
+		result.Findings = append(result.Findings, more...)
 	}
 	out := &checkOutput{
 		Correct: len(result.Findings) == 0,
@@ -90,23 +96,4 @@ func (s *Service) export(ctx context.Context, in exportInput) (*exportOutput, er
 		return nil, err
 	}
 	return &exportOutput{string(text)}, nil
-}
-
-// namesNoPort reports whether the lab names a port of a device that the topology does not have: topologies name ports
-// that are up.
-func namesNoPort(lab *intent.Lab, device string, node *compare.Node) bool {
-	isUnknown := func(e intent.End) bool {
-		return e.Device == device && e.Port != "" && !node.HasPort(e.Port)
-	}
-	for _, l := range lab.Links {
-		if isUnknown(l.A) || isUnknown(l.B) {
-			return true
-		}
-	}
-	for _, v := range lab.VLANs {
-		if slices.ContainsFunc(v.Ports, isUnknown) {
-			return true
-		}
-	}
-	return false
 }

@@ -103,7 +103,13 @@ func (s *Service) runCheck(ctx context.Context, in *commands.Invocation) error {
 	if err != nil {
 		return err
 	}
-	out, err := s.compareUntilCorrect(ctx, in, lab, wait)
+	end := time.Now().Add(wait)
+	out, err := waiter{
+		compare:  func() (*checkOutput, error) { return s.compare(ctx, lab, in.Option("topology")) },
+		over:     func() bool { return time.Now().After(end) },
+		progress: in.Progress,
+		pause:    func() { host.Pause(ctx, checkPause) },
+	}.untilCorrect(ctx)
 	if err != nil {
 		return err
 	}
@@ -117,25 +123,35 @@ func (s *Service) runCheck(ctx context.Context, in *commands.Invocation) error {
 	return nil
 }
 
-// compareUntilCorrect compares until all is as it shall be, or the time is over; the last result counts.
-func (s *Service) compareUntilCorrect(
-	ctx context.Context,
-	in *commands.Invocation,
-	lab *intent.Lab,
-	wait time.Duration,
-) (*checkOutput, error) {
-	end := time.Now().Add(wait)
+// waiter compares until all is as it shall be, or the time is over; the last result counts.
+type waiter struct {
+	compare  func() (*checkOutput, error)
+	over     func() bool
+	progress func(commands.Progress)
+	pause    func()
+}
+
+// untilCorrect goes on while a source does not answer, too: it may just be starting.
+func (w waiter) untilCorrect(ctx context.Context) (*checkOutput, error) {
 	for {
-		out, err := s.compare(ctx, lab, in.Option("topology"))
-		if err != nil || out.Correct || time.Now().After(end) {
+		out, err := w.compare()
+		kind := fault.KindOf(err)
+		mayPass := err == nil || kind == fault.Unavailable || kind == fault.Timeout
+		switch {
+		case !mayPass || w.over():
 			return out, err
+		case err != nil:
+			w.progress(commands.Progress{Text: err.Error()})
+		case out.Correct:
+			return out, nil
+		default:
+			w.progress(commands.Progress{
+				Text:  "links that are as they shall be",
+				Done:  int64(out.Right),
+				Total: int64(out.Links),
+			})
 		}
-		in.Progress(commands.Progress{
-			Text:  "links that are as they shall be",
-			Done:  int64(out.Right),
-			Total: int64(out.Links),
-		})
-		host.Pause(ctx, checkPause)
+		w.pause()
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}

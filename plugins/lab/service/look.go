@@ -4,10 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"maps"
 	"net"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"ctl.internal/plugins/lab/compare"
 	"ctl.internal/sdk/fault"
@@ -27,19 +32,54 @@ func (s *Service) look(ctx context.Context, id string) (*compare.Found, error) {
 		return nil, fault.New(fault.Unavailable,
 			"no source of topologies is installed: install one, for example with feature:install ctl-switch-all")
 	}
+	var names []string
+	for _, p := range providers {
+		names = append(names, p.Name)
+	}
+	return gather(ctx, id, names, s.snapshot)
+}
+
+// snapshotter is what a source sees now; of one topology, if id names one.
+type snapshotter func(ctx context.Context, provider, id string) (map[string]topology.Topology, error)
+
+// gather asks the sources side by side. What one source does not say is an error, unless another has the topology that
+// is asked for.
+func gather(
+	ctx context.Context,
+	id string,
+	providers []string,
+	snapshot snapshotter,
+) (*compare.Found, error) {
+	seen := make([]map[string]topology.Topology, len(providers))
+	failed := make([]error, len(providers))
+	var group errgroup.Group
+	for i, name := range providers {
+		group.Go(func() error {
+			var err error
+			if seen[i], err = snapshot(ctx, name, id); err != nil {
+				failed[i] = fmt.Errorf("the source %s: %w", name, err)
+			}
+			return nil
+		})
+	}
+	_ = group.Wait() // each error is kept
 	found := &compare.Found{Nodes: map[string]*compare.Node{}}
 	known := 0
-	for _, p := range providers {
-		seen, err := s.snapshot(ctx, p.Name, id)
-		if err != nil {
-			return nil, fmt.Errorf("the source %s: %w", p.Name, err)
-		}
-		for _, t := range seen {
-			addTopology(found, t)
+	for _, topologies := range seen {
+		for _, key := range slices.Sorted(maps.Keys(topologies)) {
+			addTopology(found, topologies[key])
 			known++
 		}
 	}
-	if id != "" && known == 0 {
+	if id != "" && known > 0 {
+		return found, nil
+	}
+	for _, err := range failed {
+		if err != nil {
+			return nil, err
+		}
+	}
+	if id != "" {
 		return nil, fault.New(fault.NotFound, "no source has a topology %q", id)
 	}
 	return found, nil
@@ -48,10 +88,24 @@ func (s *Service) look(ctx context.Context, id string) (*compare.Found, error) {
 // errEnough ends a watch after what there is.
 var errEnough = errors.New("all topologies were seen")
 
+// watcher is a source: the part of topology.Client that is needed here.
+type watcher interface {
+	Watch(ctx context.Context, ids []string, f func(topology.Change) error, synced func()) error
+}
+
 // snapshot is what a source sees now.
 func (s *Service) snapshot(
 	ctx context.Context,
 	provider, id string,
+) (map[string]topology.Topology, error) {
+	return readSnapshot(ctx, topology.NewClient(s.host.Switchboard.Dial(provider)), id)
+}
+
+// readSnapshot is what a source sees now. A source that ends before it has said all is not believed.
+func readSnapshot(
+	ctx context.Context,
+	source watcher,
+	id string,
 ) (map[string]topology.Topology, error) {
 	ctx, cancel := context.WithTimeout(ctx, lookTime)
 	defer cancel()
@@ -61,8 +115,7 @@ func (s *Service) snapshot(
 	}
 	out := map[string]topology.Topology{}
 	synced := false
-	client := topology.NewClient(s.host.Switchboard.Dial(provider))
-	err := client.Watch(ctx, ids, func(c topology.Change) error {
+	err := source.Watch(ctx, ids, func(c topology.Change) error {
 		if synced {
 			return errEnough
 		}
@@ -72,8 +125,11 @@ func (s *Service) snapshot(
 		synced = true
 		cancel()
 	})
-	if synced {
+	switch {
+	case synced:
 		return out, nil
+	case err == nil || errors.Is(err, io.EOF):
+		return nil, fault.New(fault.Unavailable, "it ended before it had said all that it sees")
 	}
 	return nil, err
 }
@@ -111,11 +167,13 @@ func addTopology(f *compare.Found, t topology.Topology) {
 	key := func(node string) string { return t.ID + "\x00" + node }
 	for id, n := range t.Nodes {
 		node := &compare.Node{
-			ID:      id,
-			Name:    n.Attributes["name"],
-			Address: addressOf(n.Attributes["address"]),
-			MAC:     macNumber(n.Attributes["mac"]),
-			Silent:  n.Attributes["answering"] == "false",
+			ID:       id,
+			Topology: t.ID,
+			Name:     n.Attributes["name"],
+			Address:  addressOf(n.Attributes["address"]),
+			MAC:      macNumber(n.Attributes["mac"]),
+			OpenFlow: n.Attributes["type"] == "openflow",
+			Silent:   n.Attributes["answering"] == "false",
 		}
 		for tp, p := range n.TPs {
 			kbps, _ := strconv.ParseUint(p.Attributes["speed-kbps"], 10, 64) // absent: not known

@@ -99,8 +99,16 @@ func TestPluginCommands(t *testing.T) {
 // A plugin's command is there only while a feature switches it on.
 func TestSourcesFollowFeatures(t *testing.T) {
 	on := func(p, c string) bool { return c == "switch:PrintDB" || p == "host" && c == "aaa:get-users" }
-	if got := FromPlugins(fakePlugins{}, on)(); len(got) != 1 || got[0].Name != "switch:PrintDB" || got[0].Run == nil {
-		t.Errorf("plugins: %v", got)
+	denied := func(_ context.Context, plugin string, in *commands.Invocation) error {
+		return fault.New(fault.Denied, "%s of %s", in.Option("topology"), plugin)
+	}
+	got := FromPlugins(fakePlugins{}, on, denied)()
+	if len(got) != 1 || got[0].Name != "switch:PrintDB" || got[0].Run == nil {
+		t.Fatalf("plugins: %v", got)
+	}
+	in := &commands.Invocation{Options: map[string]string{"topology": "closed"}}
+	if err := got[0].Run(t.Context(), in); fault.KindOf(err) != fault.Denied || err.Error() != "closed of switch" {
+		t.Errorf("a command that the caller may not carry out: %v", err)
 	}
 	table := []commands.Command{{Name: "aaa:get-users"}, {Name: "aaa:add-user"}}
 	if got := FromHost("users", func() []commands.Command { return table }, on)(); len(got) != 1 || got[0].Name != "aaa:get-users" {

@@ -18,13 +18,16 @@ import (
 // a plugin's, or the controller's own; the CLI method of a feature.Target.
 type CLI func(plugin, command string) bool
 
+// Permits is the error of a plugin's command that the caller may not carry out.
+type Permits func(ctx context.Context, plugin string, in *commands.Invocation) error
+
 // FromPlugins is the commands of plugins whose feature brings them; m is package
 // plugin's Manager.
 func FromPlugins(m interface {
 	List() []plugin.Info
 	Fresh(name string) (grpc.ClientConnInterface, error)
 	OnNode(name string, err error) (grpc.ClientConnInterface, bool)
-}, on CLI) engine.Source {
+}, on CLI, permits Permits) engine.Source {
 	return func() []commands.Command {
 		var out []commands.Command
 		for _, p := range m.List() {
@@ -44,6 +47,9 @@ func FromPlugins(m interface {
 				}
 				run := c.Run
 				c.Run = func(ctx context.Context, in *commands.Invocation) error {
+					if err := permits(ctx, p.Name, in); err != nil {
+						return err
+					}
 					err := run(ctx, in)
 					other, ok := m.OnNode(p.Name, err)
 					if ok && err != nil {
