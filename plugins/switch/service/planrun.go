@@ -30,6 +30,7 @@ const (
 	planStepTime  = 10 * time.Minute
 	planPerChange = time.Minute
 	maxCompared   = 3
+	maxShown      = 10 // problems of a switch that keep a plan from being applied there
 )
 
 const (
@@ -222,7 +223,7 @@ func (s *Service) runPlan(ctx context.Context, term *state.Term, p planRecord) {
 	}
 	targets := map[uint64]*plannedSwitch{}
 	for i := range doc.Switches {
-		if sw := s.targetOf(doc, &doc.Switches[i]); sw.sw != nil {
+		if sw := s.targetOf(doc, &doc.Switches[i], maxShown); sw.sw != nil {
 			targets[sw.sw.NodeId] = sw
 		}
 	}
