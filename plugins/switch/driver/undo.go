@@ -41,6 +41,9 @@ func (c *Chooser) Undo(
 			return i.left, err
 		}
 		o.Ports = u.Record.Operation.Ports
+		if len(i.left) > 0 {
+			writes.Leave(ctx)
+		}
 		lines, err = choice.Perform(ctx, sw, o)
 		return append(lines, i.left...), err
 	}
@@ -132,6 +135,10 @@ func (i *inverse) vlanRequest(
 		return nil, err
 	}
 	id, before := i.u.Record.Operation.VLAN(), i.u.Record.Before
+	if want == nil && before == nil { // what was removed was not there
+		return nil, nil
+	}
+	created = created || before == nil                                            // a driver may make a VLAN that is to be set
 	now, err := switchdriver.FindVLAN(ctx, d.(switchdriver.VLANReader), i.sw, id) // only readers are returned for it
 	if err != nil {
 		return nil, err

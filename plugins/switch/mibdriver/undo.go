@@ -51,6 +51,9 @@ func (d *Driver) Undo(
 		now, err := d.readCurrent(ctx, r, recordSteps(steps))
 		return now, "", err
 	}
+	if len(v.left) > 0 {
+		writes.Leave(ctx)
+	}
 	if err := j.runSteps(ctx, steps); err != nil {
 		return nil, err
 	}

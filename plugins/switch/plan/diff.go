@@ -30,6 +30,7 @@ type Change struct {
 	What    string        // "making VLAN 5"
 	Detail  string        // which ports, and how
 	Port    uint32        // whose settings it changes; 0: it is a VLAN's
+	VLAN    uint32        // that it changes; 0: it is a port's
 	Request proto.Message // of the driver contract
 	Gains   bool          // an untagged port: it leaves the VLAN that it was untagged in by this
 }
@@ -122,7 +123,7 @@ func (t *Target) vlanChange(
 ) *Change {
 	is, want := membersOf(now), membersOf(now)
 	implied := membersOf(now) // as it will be by itself
-	c := &Change{What: fmt.Sprintf("setting the ports of VLAN %d", id)}
+	c := &Change{What: fmt.Sprintf("setting the ports of VLAN %d", id), VLAN: id}
 	for number, p := range t.Ports {
 		p.place(id, number, tagged[number][id], want)
 		left := is.untagged[number] && !want.egress[number]

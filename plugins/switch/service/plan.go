@@ -97,24 +97,32 @@ func (s *Service) targetOf(p *plan.Plan, want *plan.Switch, most int) *plannedSw
 
 // compare reads a switch and finds what is to be changed there.
 func (s *Service) compare(ctx context.Context, p *plannedSwitch) error {
-	reader, known, err := driver.For[switchdriver.VLANReader](ctx, s.drivers, p.sw, "ReadVlans")
-	if err == nil {
-		p.state.VLANs, err = reader.ReadVLANs(ctx, known)
-	}
-	if err != nil {
+	if err := s.readPlannedVLANs(ctx, p); err != nil {
 		return err
 	}
 	if p.target.WantsSettings() {
-		d, known, err := driver.For[switchdriver.PortSettingsReader](ctx, s.drivers, p.sw, "ReadPortSettings")
-		if err == nil {
-			p.state.Settings, _, err = d.ReadPortSettings(ctx, known, 0)
-		}
-		if err != nil {
+		if err := s.readPlannedSettings(ctx, p); err != nil {
 			return err
 		}
 	}
 	p.changes = p.target.Changes(p.state)
 	return nil
+}
+
+func (s *Service) readPlannedVLANs(ctx context.Context, p *plannedSwitch) error {
+	reader, known, err := driver.For[switchdriver.VLANReader](ctx, s.drivers, p.sw, "ReadVlans")
+	if err == nil {
+		p.state.VLANs, err = reader.ReadVLANs(ctx, known)
+	}
+	return err
+}
+
+func (s *Service) readPlannedSettings(ctx context.Context, p *plannedSwitch) error {
+	d, known, err := driver.For[switchdriver.PortSettingsReader](ctx, s.drivers, p.sw, "ReadPortSettings")
+	if err == nil {
+		p.state.Settings, _, err = d.ReadPortSettings(ctx, known, 0)
+	}
+	return err
 }
 
 // preview compares a plan with the switches, and checks it.

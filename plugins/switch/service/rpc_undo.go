@@ -103,7 +103,7 @@ func undoOperation(r *writes.Record, force bool) writes.Operation {
 	} else {
 		what = "undoing " + what
 	}
-	return writes.Operation{What: what, Undo: r.ID, Force: force}
+	return writes.Operation{What: what, Undo: r.ID, Force: force, Group: r.Operation.Group}
 }
 
 func (s *Service) cmdUndo() commands.Command {
