@@ -94,7 +94,7 @@ func TestUndoOfVLANByPlugin(t *testing.T) {
 	if _, _, err := b.undo(made, true); err != nil || ports() != nil {
 		t.Fatalf("%v %v", ports(), err)
 	}
-	if _, lines, err := b.undo(made, false); err != nil || len(lines) > 0 {
+	if _, lines, err := b.undo(made, false); err != nil || !slices.Equal(lines, []string{writes.NothingShows}) {
 		t.Fatalf("what is undone already: %v %v", lines, err)
 	}
 }

@@ -574,8 +574,10 @@ func (s *Service) undoStep(ctx context.Context, p *planRecord, step *planStep) (
 		case err != nil:
 			return left, err
 		}
-		step.Changes++
-		left = append(left, lines...)
+		if !slices.Contains(lines, writes.NothingShows) {
+			step.Changes++
+			left = append(left, lines...)
+		}
 	}
 	if step.Gone = max(0, step.Kept-len(changes)); step.Gone > 0 {
 		err = fmt.Errorf("%d of %d changes are no longer kept and stay", step.Gone, step.Kept)

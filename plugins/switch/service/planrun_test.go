@@ -2,11 +2,18 @@ package service
 
 import (
 	"context"
+	"encoding/hex"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"ctl.internal/internal/lab/network"
 	"ctl.internal/plugins/switch/writes"
+	"ctl.internal/sdk/commands"
 	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/state"
 	"ctl.internal/sdk/switchdriver"
@@ -166,4 +173,159 @@ func TestPlanPanics(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.endOf(t, p.Plan, planApplied)
+}
+
+// run runs a command and returns what it prints.
+func (b *bench) run(t *testing.T, name, arg string, options map[string]string) (string, error) {
+	t.Helper()
+	c, ok := commands.Find(b.planCommands(), name)
+	if !ok {
+		t.Fatalf("there is no command %s", name)
+	}
+	for option := range options {
+		if !slices.ContainsFunc(c.Options, func(o commands.Option) bool { return o.Name == option }) {
+			return "", fmt.Errorf("%s has no option %s", name, option)
+		}
+	}
+	var out strings.Builder
+	err := c.Run(t.Context(), &commands.Invocation{
+		Name:    name,
+		Args:    map[string][]string{c.Arguments[0].Name: {arg}},
+		Options: options,
+		Format:  "text",
+		Stdin:   commands.NoInput,
+		Stdout:  &out,
+		Stderr:  &out,
+	})
+	return out.String(), err
+}
+
+// A command that does not end as asked for fails, also if no switch has failed.
+func TestPlanCommandsEnd(t *testing.T) {
+	b := twoSwitches(t)
+	file := filepath.Join(t.TempDir(), "plan.yaml")
+	if err := os.WriteFile(file, []byte("switches: [{switch: sw1, vlans: [20]}, {switch: sw2, vlans: [20]}]"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	do := b.plans.do
+	b.plans.do = func(ctx context.Context, sw *switchdriver.Switch, o writes.Operation) (string, []string, error) {
+		if _, err := b.stopPlan(ctx, planIn{Plan: o.Group}); err != nil && fault.KindOf(err) != fault.InUse {
+			t.Error(err)
+		}
+		return do(ctx, sw, o)
+	}
+	_, err := b.run(t, "switch:plan", file, map[string]string{"apply": "true", "parallel": "1"})
+	if err == nil || !strings.Contains(err.Error(), "is stopped, not applied") {
+		t.Fatal(err)
+	}
+	id := b.listPlans()[0].ID
+	b.plans.do = do
+	if _, err := b.run(t, "switch:plan-apply", id, map[string]string{"parallel": "0"}); fault.KindOf(err) != fault.Invalid {
+		t.Error(err)
+	}
+	if text, err := b.run(t, "switch:plan-apply", id, map[string]string{"parallel": "2", "continue": "true"}); err != nil {
+		t.Fatalf("%v: %s", err, text)
+	}
+	if _, err := b.run(t, "switch:plan-stop", id, map[string]string{"force": "true"}); err == nil {
+		t.Error("plan-stop has an option force")
+	}
+	if text, err := b.run(t, "switch:plan-undo", id, nil); err != nil || !strings.Contains(text, "is undone") {
+		t.Errorf("%v: %s", err, text)
+	}
+}
+
+// An undo that is stopped makes no further write at the switch, and is undone later.
+func TestPlanUndoIsStoppedInsideASwitch(t *testing.T) {
+	b := twoSwitches(t)
+	before := b.allVLANs(t)
+	id := b.applied(t, "switches: [{switch: sw1, vlans: [20, 21, 22]}]")
+	do := b.plans.do
+	ended := make(chan struct{})
+	var sent int
+	b.plans.do = func(ctx context.Context, sw *switchdriver.Switch, o writes.Operation) (string, []string, error) {
+		sent++
+		defer func() {
+			if _, err := b.stopPlan(ctx, planIn{Plan: id}); err == nil {
+				close(ended)
+			}
+		}()
+		return do(ctx, sw, o)
+	}
+	if _, err := b.undoPlan(t.Context(), planIn{Plan: id}); err != nil {
+		t.Fatal(err)
+	}
+	<-ended
+	step := func(n *state.Snapshot) bool {
+		p, err := b.findPlan(n, id)
+		return err == nil && len(b.stepsOf(n, &p)) > 0
+	}
+	if err := b.store.WaitUntil(t.Context(), step); err != nil {
+		t.Fatal(err)
+	}
+	if out := b.endOf(t, id, planStopped); sent != 1 || out.Entries[0].Detail != "it was stopped" {
+		t.Errorf("%d writes, %+v", sent, out.Entries)
+	}
+	b.plans.do = do
+	b.undone(t, id, false, planUndone)
+	if b.allVLANs(t) != before {
+		t.Error("the switches are not as before")
+	}
+}
+
+// Applying again takes what the input says, and the switches that the names mean now; what was changed at others before
+// is undone, too.
+func TestPlanIsAppliedAgainAsAsked(t *testing.T) {
+	b := twoSwitches(t)
+	before := b.allVLANs(t)
+	id := b.applied(t, "switches: [{switch: sw1, vlans: [20]}, {switch: sw2, vlans: [20]}]")
+	all := b.inventory.All()
+	if _, err := b.store.Update(t.Context(), func(tx *state.Tx) error { // as if sw2 had been another switch
+		p, err := b.findPlan(tx, id)
+		if err != nil {
+			return err
+		}
+		p.Nodes = []uint64{all[0].NodeId, 7}
+		return b.plans.records.Put(tx, id, p)
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.applyPlan(t.Context(), applyIn{Plan: id, Parallel: 7, OnFault: onFaultContinue, Wait: true}); err != nil {
+		t.Fatal(err)
+	}
+	p, err := b.findPlan(b.store.Now(), id)
+	if err != nil || p.Parallel != 7 || !p.GoOn || !slices.Equal(p.Nodes, []uint64{all[0].NodeId, all[1].NodeId}) {
+		t.Errorf("%v %+v", err, p)
+	}
+	if _, err := b.applyPlan(t.Context(), applyIn{Plan: id, OnFault: onFaultStop, Wait: true}); err != nil {
+		t.Fatal(err)
+	}
+	if p, err = b.findPlan(b.store.Now(), id); err != nil || p.Parallel != 7 || p.GoOn {
+		t.Errorf("%v %+v", err, p)
+	}
+	if _, err := b.store.Update(t.Context(), func(tx *state.Tx) error {
+		p.Nodes = p.Nodes[:1]
+		return b.plans.records.Put(tx, id, p)
+	}); err != nil {
+		t.Fatal(err)
+	}
+	b.undone(t, id, false, planUndone)
+	if b.allVLANs(t) != before {
+		t.Error("the switches are not as before")
+	}
+}
+
+// A document that could not be kept is refused before switches are asked, with the bound; a plan that is gone is a fault.
+func TestPlanThatCannotBeKept(t *testing.T) {
+	b := twoSwitches(t)
+	text := make([]byte, 100<<10)
+	random := rand.NewChaCha8([32]byte{})
+	_, _ = random.Read(text)
+	document := "# " + hex.EncodeToString(text) + "\nswitches: [{switch: nowhere, vlans: [20]}]"
+	_, err := callPlan[planSummary](t, b, "apply", documented{document, 1, "stop", false})
+	if fault.KindOf(err) != fault.Invalid || !strings.Contains(err.Error(), "64 KiB") {
+		t.Error(err)
+	}
+	if out, err := b.awaitApplied(t.Context(), "gone"); fault.KindOf(err) != fault.NotFound || out != nil {
+		t.Error(err)
+	}
 }

@@ -82,8 +82,11 @@ func (p *preview) output() *differencesOut {
 	return out
 }
 
-// onFaultContinue is the value of on-fault with which other switches go on.
-const onFaultContinue = "continue"
+// The values of on-fault.
+const (
+	onFaultStop     = "stop"
+	onFaultContinue = "continue"
+)
 
 // defaultParallel is how many switches are changed at a time where the input does not say.
 const defaultParallel = 16

@@ -14,6 +14,9 @@ import (
 // Undo is the operation that takes back an earlier one, which was carried out.
 const Undo = "Undo"
 
+// NothingShows is the line of an undo that has nothing to take back. It is not recorded.
+const NothingShows = "nothing of it shows any more"
+
 const (
 	donePrefix    = "done/"
 	plannedPrefix = "planned/"
