@@ -20,18 +20,21 @@ import (
 	"ctl.internal/plugins/switch/writes"
 	"ctl.internal/sdk/caller"
 	"ctl.internal/sdk/fault"
+	"ctl.internal/sdk/host"
 	"ctl.internal/sdk/state"
 	"ctl.internal/sdk/switchdriver"
 )
 
 // The bounds of plans: how many are kept, and how many changes of all of them, which each plan keeps for its undo; keys
-// that are removed at once; the time for one switch, and how often a switch is compared again after its changes.
+// that are removed at once; the time for one switch; how often the begin of the term is looked for, and how often a switch
+// is compared again after its changes.
 const (
 	maxPlans      = 100
 	maxPlanned    = 2 * maxChanges
 	maxRemoved    = 500
 	planStepTime  = 10 * time.Minute
 	planPerChange = time.Minute
+	planHoldLook  = 10 * time.Millisecond
 	maxCompared   = 3
 	maxShown      = 10 // problems of a switch that keep a plan from being applied there
 )
@@ -297,6 +300,9 @@ func (s *Service) movePlan(
 
 // runPlans applies and undoes plans, one after the other, for one term of the role.
 func (s *Service) runPlans(ctx context.Context, term *state.Term) {
+	for !s.writer.Holds() && ctx.Err() == nil { // the writer begins its term beside this
+		host.Pause(ctx, planHoldLook)
+	}
 	for {
 		all := s.listPlans()
 		for _, p := range slices.Backward(all) {
@@ -382,6 +388,9 @@ func (s *Service) putStep(ctx context.Context, term *state.Term, p *planRecord, 
 	ctx, cancel := context.WithTimeout(ctx, planStore)
 	defer cancel()
 	_, err := term.Update(ctx, func(tx *state.Tx) error {
+		if _, kept := s.plans.records.Get(tx, p.ID); !kept {
+			return nil
+		}
 		return s.plans.steps.Put(tx, stepKey(p.ID, step.Node), step)
 	})
 	if err != nil {

@@ -293,22 +293,27 @@ func (w *Writer) callPerform(
 ) (lines []string, err error) {
 	defer func() {
 		if v := recover(); v != nil {
-			w.opt.Log.Error(
-				"carrying out a change panicked",
-				"operation",
-				c.record.ID,
-				"switch",
-				c.record.Switch,
-				"panic",
-				fmt.Sprint(v),
-				"stack",
-				string(debug.Stack()),
-			)
 			c.kept = c.begun
-			err = fault.New(fault.Internal, "internal error in the plugin; its log has the details")
+			err = w.panicked(&c.record, v)
 		}
 	}()
 	return w.opt.Perform(ctx, sw, &c.record.Operation)
+}
+
+// panicked is the fault of a panic; the log has the details.
+func (w *Writer) panicked(r *Record, v any) error {
+	w.opt.Log.Error(
+		"a change panicked",
+		"operation",
+		r.ID,
+		"switch",
+		r.Switch,
+		"panic",
+		fmt.Sprint(v),
+		"stack",
+		string(debug.Stack()),
+	)
+	return fault.New(fault.Internal, "internal error in the plugin; its log has the details")
 }
 
 // finishOperation writes what is left of an operation: for a caller that waits for its record the
