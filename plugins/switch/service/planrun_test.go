@@ -329,3 +329,20 @@ func TestPlanThatCannotBeKept(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A panic before any step ends the plan, and the next one is applied.
+func TestPlanPanicsBeforeItsSteps(t *testing.T) {
+	b := twoSwitches(t)
+	inventory := b.inventory
+	b.inventory = nil
+	document := "switches: [{switch: sw1, vlans: [20]}]"
+	p, err := b.beginPlan(t.Context(), planRecord{Parallel: 1, Document: document, Nodes: []uint64{7}}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p, err = b.awaitPlan(t.Context(), p.ID, nil); err != nil || p.State != planFailed {
+		t.Errorf("%v %+v", err, p)
+	}
+	b.inventory = inventory
+	b.applied(t, document)
+}
