@@ -111,6 +111,9 @@ func readDesired(path string, stdin io.Reader) ([]document, error) {
 			if err == nil {
 				err = node.Decode(&d.content)
 			}
+			if plan := memberNode(&node, memberPlan); err == nil && plan != nil {
+				d.content[memberPlan], err = textOf(plan)
+			}
 			if err != nil {
 				return nil, coded{console.Usage, fmt.Errorf(
 					"%s: %s",

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/rogpeppe/go-internal/diff"
+	"go.yaml.in/yaml/v3"
 
 	"ctl.internal/internal/console"
 )
@@ -45,7 +46,7 @@ func listMembers() []member {
 			"bier-channel",
 		),
 			othersOf("bier-channel:bier-network-channel", "bier-channel")},
-		{"plan", "VLANs and ports of many switches, as in docs/switch-operations.md; it is applied and waited for", planChanges, nil},
+		{memberPlan, "VLANs and ports of many switches, as in docs/switch-operations.md; it is applied and waited for", planChanges, nil},
 		{"policies", "all dynamic policies, as in aaa:http-authorization", policyChanges, nil},
 		{"data", "any configuration: /rests/data/… to the JSON of that resource, null where there is to be none", dataChanges, nil},
 	}
@@ -131,6 +132,9 @@ func switchChanges(l *link, value any) ([]change, error) {
 	}
 	return []change{c}, err
 }
+
+// memberPlan is the member that is handed on as it is written.
+const memberPlan = "plan"
 
 // key is the key of the lists that listOf compares.
 const key = "topology-id"
@@ -224,15 +228,62 @@ type plannedSwitch struct {
 		Detail string `json:"detail"`
 	} `json:"change"`
 	Problems []string `json:"problem"`
+	Risks    []string `json:"risk"`
+}
+
+// planText is a plan as YAML.
+type planText string
+
+// memberNode is the value of a member of a document; nil: it has none.
+func memberNode(document *yaml.Node, name string) *yaml.Node {
+	for _, top := range document.Content {
+		for i := 1; i < len(top.Content) && top.Kind == yaml.MappingNode; i += 2 {
+			if top.Content[i-1].Value == name {
+				return top.Content[i]
+			}
+		}
+	}
+	return nil
+}
+
+// maxPlanNodes bounds a plan with what its aliases name.
+const maxPlanNodes = 1 << 20
+
+// textOf is a node as YAML by itself: numbers and dates as they are written, and what an alias names in its place, which
+// may be outside the node.
+func textOf(n *yaml.Node) (planText, error) {
+	left := maxPlanNodes
+	whole, err := withoutAliases(n, &left)
+	if err != nil {
+		return "", err
+	}
+	text, err := yaml.Marshal(whole)
+	return planText(text), err
+}
+
+func withoutAliases(n *yaml.Node, left *int) (*yaml.Node, error) {
+	if *left--; *left < 0 {
+		return nil, fmt.Errorf("line %d: the plan has more than %d values with what its aliases name", n.Line, maxPlanNodes)
+	}
+	if n.Kind == yaml.AliasNode {
+		return withoutAliases(n.Alias, left)
+	}
+	out := *n
+	out.Anchor, out.Content = "", nil
+	for _, c := range n.Content {
+		c, err := withoutAliases(c, left)
+		if err != nil {
+			return nil, err
+		}
+		out.Content = append(out.Content, c)
+	}
+	return &out, nil
 }
 
 // planChanges has the controller compare its switches with a plan.
 func planChanges(l *link, value any) ([]change, error) {
-	document, err := json.Marshal(value) // whole numbers stay whole
-	if err != nil {
-		return nil, coded{console.Usage, err}
-	}
-	asked, err := json.Marshal(map[string]any{"input": map[string]any{"document": string(document)}})
+	document, _ := value.(planText) // readDesired makes one
+	asked, err := json.Marshal(map[string]any{"input": map[string]any{"document": document}})
 	if err != nil {
 		return nil, coded{console.Usage, err}
 	}
@@ -244,6 +295,7 @@ func planChanges(l *link, value any) ([]change, error) {
 	var answer struct {
 		Output struct {
 			Differences []plannedSwitch `json:"difference"`
+			Gaps        []string        `json:"gap"`
 		} `json:"switch-plan:output"`
 	}
 	if err := json.Unmarshal(out, &answer); err != nil {
@@ -252,17 +304,17 @@ func planChanges(l *link, value any) ([]change, error) {
 	if len(answer.Output.Differences) == 0 {
 		return nil, nil
 	}
-	apply, err := json.Marshal(map[string]any{"input": map[string]any{"document": string(document), "wait": true}})
+	apply, err := json.Marshal(map[string]any{"input": map[string]any{"document": document, "wait": true}})
 	return []change{{
 		what:  "~ the plan for switches",
-		diff:  planLines(answer.Output.Differences),
+		diff:  planLines(answer.Output.Differences, answer.Output.Gaps),
 		words: []string{"restconf:call", "POST", base + "apply", "--data", "-"},
 		body:  apply,
 	}}, err
 }
 
-// planLines are the lines of a plan's differences.
-func planLines(all []plannedSwitch) (out []string) {
+// planLines are the lines of a plan's differences, and of why it is not applied.
+func planLines(all []plannedSwitch, gaps []string) (out []string) {
 	for _, d := range all {
 		for _, c := range d.Changes {
 			line := "+ " + d.Switch + ": " + c.Change
@@ -274,6 +326,12 @@ func planLines(all []plannedSwitch) (out []string) {
 		for _, text := range d.Problems {
 			out = append(out, "! "+d.Switch+": "+text)
 		}
+		for _, text := range d.Risks {
+			out = append(out, "! "+d.Switch+": only with force: "+text)
+		}
+	}
+	for _, text := range gaps {
+		out = append(out, "! only with force: "+text)
 	}
 	return out
 }

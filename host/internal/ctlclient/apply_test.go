@@ -2,6 +2,7 @@ package ctlclient
 
 import (
 	"encoding/json"
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
@@ -31,12 +32,37 @@ func TestWhatDiffersIsShown(t *testing.T) {
 
 func TestPlanLines(t *testing.T) {
 	var all []plannedSwitch
-	text := `[{"switch":"sw1","change":[{"change":"making VLAN 10","detail":"tagged port1"},{"change":"setting port 2"}]},{"switch":"sw2","problem":["no such port"]}]`
+	text := `[{"switch":"sw1","change":[{"change":"making VLAN 10","detail":"tagged port1"},{"change":"setting port 2"}]},{"switch":"sw2","problem":["no such port"],"risk":["it leads on"]}]`
 	if err := json.Unmarshal([]byte(text), &all); err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"+ sw1: making VLAN 10 (tagged port1)", "+ sw1: setting port 2", "! sw2: no such port"}
-	if got := planLines(all); !reflect.DeepEqual(got, want) {
+	want := []string{"+ sw1: making VLAN 10 (tagged port1)", "+ sw1: setting port 2", "! sw2: no such port",
+		"! sw2: only with force: it leads on", "! only with force: VLAN 10 is in parts"}
+	if got := planLines(all, []string{"VLAN 10 is in parts"}); !reflect.DeepEqual(got, want) {
 		t.Errorf("%q", got)
+	}
+}
+
+// A plan is handed on as it is written: no date, number or alias becomes another text.
+func TestPlanIsHandedOnAsWritten(t *testing.T) {
+	const file = "data: {/rests/data/x: &v [10, 020]}\n" +
+		"plan:\n  switches:\n  - switch: sw1\n    ports:\n    - {port: 010, tagged: *v, description: 2026-11-28}\n" +
+		"    - &p {port: 1_0, state: \"up\"}\n    - *p\n"
+	d, err := readDesired("-", strings.NewReader(file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := planText("switches:\n    - switch: sw1\n      ports:\n        - {port: 010, tagged: [10, 020], description: 2026-11-28}\n" +
+		"        - {port: 1_0, state: \"up\"}\n        - {port: 1_0, state: \"up\"}\n")
+	if got := d[0].content["plan"]; got != want {
+		t.Errorf("got\n%v\nwant\n%v", got, want)
+	}
+	var bomb strings.Builder
+	bomb.WriteString("plan:\n  a0: &a0 [x, x, x, x, x, x, x, x]\n")
+	for i := range 8 {
+		fmt.Fprintf(&bomb, "  a%d: &a%d [%s*a%d]\n", i+1, i+1, strings.Repeat(fmt.Sprintf("*a%d, ", i), 7), i)
+	}
+	if _, err := readDesired("-", strings.NewReader(bomb.String())); err == nil {
+		t.Error("a plan of very many aliases is read")
 	}
 }

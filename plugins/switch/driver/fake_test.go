@@ -160,7 +160,7 @@ func (b *bench) perform(
 	if o.Undo == "" {
 		return b.chooser.Perform(ctx, sw, o)
 	}
-	u, err := b.writer.Undoing(o)
+	u, err := b.writer.Undoing(sw.NodeId, o)
 	if err != nil {
 		return nil, err
 	}

@@ -21,6 +21,7 @@ func (c *Chooser) Undo(
 	o *writes.Operation,
 	u writes.Undoing,
 ) (lines []string, err error) {
+	o.Ports = u.Record.Operation.Ports // for the undo of the undo, too
 	if u.Record.Driver == "" {
 		return c.opt.Standard.Undo(ctx, c.withIdentity(sw), u)
 	}
@@ -37,10 +38,15 @@ func (c *Chooser) Undo(
 			by = g.readerFor(&u.Record.Operation)
 		}
 		i := inverse{sw: sw, u: u, by: by}
-		if o.Request, err = i.request(ctx); err != nil || o.Request == nil {
-			return i.left, err
+		if o.Request, err = i.request(ctx); err != nil {
+			return nil, err
 		}
-		o.Ports = u.Record.Operation.Ports
+		if o.Request == nil {
+			return []string{writes.NothingShows}, nil
+		}
+		if len(i.left) > 0 {
+			writes.Leave(ctx)
+		}
 		lines, err = choice.Perform(ctx, sw, o)
 		return append(lines, i.left...), err
 	}
@@ -132,6 +138,10 @@ func (i *inverse) vlanRequest(
 		return nil, err
 	}
 	id, before := i.u.Record.Operation.VLAN(), i.u.Record.Before
+	if want == nil && before == nil { // what was removed was not there
+		return nil, nil
+	}
+	created = created || before == nil                                            // a driver may make a VLAN that is to be set
 	now, err := switchdriver.FindVLAN(ctx, d.(switchdriver.VLANReader), i.sw, id) // only readers are returned for it
 	if err != nil {
 		return nil, err

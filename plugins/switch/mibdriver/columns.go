@@ -35,6 +35,19 @@ func fieldColumn[R any](oid string, rows map[uint32]R, set func(*R, snmp.Value))
 	}}
 }
 
+// boundedColumn is fieldColumn for the first rows, up to most; a row that is kept gets all its fields.
+func boundedColumn[R any](oid string, rows map[uint32]R, most int, set func(*R, snmp.Value)) column {
+	c := fieldColumn(oid, rows, set)
+	return column{oid, func(ix []uint32, v snmp.Value) {
+		if len(ix) != 1 {
+			return
+		}
+		if _, kept := rows[ix[0]]; kept || len(rows) < most {
+			c.take(ix, v)
+		}
+	}}
+}
+
 // unsignedColumn is a column of plain numbers.
 func unsignedColumn(oid string, rows map[uint32]uint32) column {
 	return fieldColumn(oid, rows, func(n *uint32, v snmp.Value) { *n = v.Uint32() })

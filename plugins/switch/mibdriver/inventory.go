@@ -55,11 +55,7 @@ func (d *Driver) readComponents(
 	rows map[uint32]driver.Component,
 ) error {
 	set := func(oid string, set func(*driver.Component, snmp.Value)) column {
-		return fieldColumn(oid, rows, func(c *driver.Component, v snmp.Value) {
-			if len(rows) < maxComponents {
-				set(c, v)
-			}
-		})
+		return boundedColumn(oid, rows, maxComponents, set)
 	}
 	text := func(oid string, field func(*driver.Component) *string) column {
 		return set(oid, func(c *driver.Component, v snmp.Value) {
@@ -88,12 +84,15 @@ func (d *Driver) readSensors(
 	rows map[uint32]driver.Component,
 ) error {
 	sensors := map[uint32]sensorRow{}
+	field := func(oid string, set func(*sensorRow, snmp.Value)) column {
+		return boundedColumn(oid, sensors, maxComponents, set)
+	}
 	err := d.walkColumns(ctx, t, 0,
-		fieldColumn(mib.EntSensorType, sensors, func(r *sensorRow, v snmp.Value) { r.kind = v.Uint32() }),
-		fieldColumn(mib.EntSensorScale, sensors, func(r *sensorRow, v snmp.Value) { r.scale = v.Uint32() }),
-		fieldColumn(mib.EntSensorPrecision, sensors, func(r *sensorRow, v snmp.Value) { r.precision = v.Int() }),
-		fieldColumn(mib.EntSensorValue, sensors, func(r *sensorRow, v snmp.Value) { r.value = v.Int() }),
-		fieldColumn(mib.EntSensorStatus, sensors, func(r *sensorRow, v snmp.Value) { r.status = v.Uint32() }),
+		field(mib.EntSensorType, func(r *sensorRow, v snmp.Value) { r.kind = v.Uint32() }),
+		field(mib.EntSensorScale, func(r *sensorRow, v snmp.Value) { r.scale = v.Uint32() }),
+		field(mib.EntSensorPrecision, func(r *sensorRow, v snmp.Value) { r.precision = v.Int() }),
+		field(mib.EntSensorValue, func(r *sensorRow, v snmp.Value) { r.value = v.Int() }),
+		field(mib.EntSensorStatus, func(r *sensorRow, v snmp.Value) { r.status = v.Uint32() }),
 	)
 	for index, r := range sensors {
 		c, ok := rows[index]

@@ -44,12 +44,15 @@ func (d *Driver) Undo(
 			strings.Join(v.left, ", "),
 		)
 	case len(steps) == 0:
-		return []string{"nothing of it shows any more"}, nil
+		return []string{writes.NothingShows}, nil
 	}
 	j := &job{d: d, sw: sw, r: r, w: w, named: u.Record.Operation.Ports}
 	j.look = func() (values, string, error) {
 		now, err := d.readCurrent(ctx, r, recordSteps(steps))
 		return now, "", err
+	}
+	if len(v.left) > 0 {
+		writes.Leave(ctx)
 	}
 	if err := j.runSteps(ctx, steps); err != nil {
 		return nil, err
@@ -67,11 +70,10 @@ func (d *Driver) sameInterfaces(
 	t snmp.Target,
 	r writes.Record,
 ) error {
-	request, ok := r.Operation.Request.(*pluginv1.WritePortSettingsRequest)
-	if !ok || r.Operation.Ports[request.Settings.GetPort()] == "" {
+	name := portOf(&r.Operation)
+	if name == "" {
 		return nil
 	}
-	name := r.Operation.Ports[request.Settings.GetPort()]
 	for _, s := range r.Steps {
 		for _, a := range s.Assigns {
 			index, ok := mib.Under(mib.IfAdminStatus, a.OID, nil)
@@ -96,6 +98,19 @@ func (d *Driver) sameInterfaces(
 		}
 	}
 	return nil
+}
+
+// portOf is the name by which the caller named the port whose settings a change or its undo changes; empty: by none.
+func portOf(o *writes.Operation) string {
+	if request, ok := o.Request.(*pluginv1.WritePortSettingsRequest); ok {
+		return o.Ports[request.Settings.GetPort()]
+	}
+	if o.Undo != "" && len(o.Ports) == 1 {
+		for _, name := range o.Ports {
+			return name
+		}
+	}
+	return ""
 }
 
 // isNamed reports whether an interface has the name that the caller used, or none.
@@ -248,7 +263,8 @@ func (c *chain) touched() []byte {
 	return out
 }
 
-// removeRow removes a VLAN that the change made; one that has other ports since only loses those of the change.
+// removeRow removes a VLAN that the change made; one that has another name or other ports since only loses those of the
+// change.
 func (v *inversion) removeRow(row *chain) []step {
 	now := v.now[row.OID]
 	if now == nil {
@@ -264,10 +280,12 @@ func (v *inversion) removeRow(row *chain) []step {
 	}
 	kept := step{Step: writes.Step{What: fmt.Sprintf("setting the ports of VLAN %d", vid)}}
 	s.addRowStatus(row.OID, mib.RowDestroy, now, nil)
-	if name := mib.Sub(mib.QVlanStaticName, vid); v.now[name] != nil {
+	name := mib.Sub(mib.QVlanStaticName, vid)
+	if v.now[name] != nil {
 		s.addAssignment(name, writes.Octets, v.now[name], nil)
 	}
-	foreign := false
+	renamed := v.isRenamed(name)
+	foreign := renamed
 	for _, column := range vlanLists() {
 		oid := mib.Sub(column, vid)
 		own, held := v.rowList(oid), v.now[oid]
@@ -276,11 +294,14 @@ func (v *inversion) removeRow(row *chain) []step {
 		}
 		a := writes.Assignment{OID: oid, Kind: writes.Octets, From: held, Mask: own.Mask}
 		s.Assigns = append(s.Assigns, a)
-		if sameValue(a, own.last(), held) || v.u.Force {
+		same := sameValue(a, own.last(), held)
+		if same && !renamed || v.u.Force {
 			continue
 		}
-		foreign = true
-		v.leave(oid, describeDifference(a, own.last(), held))
+		if !same {
+			foreign = true
+			v.leave(oid, describeDifference(a, own.last(), held))
+		}
 		a.To = writes.Hex(pickBits(own.touched(), nil, octets(held)))
 		if !sameValue(a, a.To, held) {
 			kept.appendAssignment(a)
@@ -293,6 +314,16 @@ func (v *inversion) removeRow(row *chain) []step {
 		return []step{kept}
 	}
 	return nil
+}
+
+// isRenamed reports whether somebody has given a VLAN that a change made another name since.
+func (v *inversion) isRenamed(oid string) bool {
+	own, now := v.all[oid], v.now[oid]
+	if own == nil || now == nil || v.u.Force || sameValue(own.Assignment, own.last(), now) {
+		return false
+	}
+	v.leave(oid, describeDifference(own.Assignment, own.last(), now))
+	return true
 }
 
 // rowList is what a change gave a list of a VLAN that it made: nothing, where it said nothing.

@@ -30,6 +30,7 @@ type Change struct {
 	What    string        // "making VLAN 5"
 	Detail  string        // which ports, and how
 	Port    uint32        // whose settings it changes; 0: it is a VLAN's
+	VLAN    uint32        // that it changes; 0: it is a port's
 	Request proto.Message // of the driver contract
 	Gains   bool          // an untagged port: it leaves the VLAN that it was untagged in by this
 }
@@ -93,9 +94,15 @@ func (t *Target) vlanChanges(all []*switchdriver.VLAN) []Change {
 	for number, p := range t.Ports {
 		moving[number] = p.Untagged != nil && !setOf(now[*p.Untagged].GetUntaggedPorts())[number]
 	}
+	tagged := map[uint32]map[uint32]bool{} // the VLANs, by port
+	for number, p := range t.Ports {
+		if p.Tagged != nil {
+			tagged[number] = setOf(*p.Tagged)
+		}
+	}
 	var first, rest []Change
 	for _, id := range slices.Sorted(maps.Keys(ids)) {
-		c := t.vlanChange(id, now[id], moving)
+		c := t.vlanChange(id, now[id], moving, tagged)
 		switch {
 		case c == nil:
 		case c.Gains:
@@ -108,12 +115,17 @@ func (t *Target) vlanChanges(all []*switchdriver.VLAN) []Change {
 }
 
 // vlanChange is the write of one VLAN; nil: it is as planned, or will be by those of other VLANs.
-func (t *Target) vlanChange(id uint32, now *switchdriver.VLAN, moving map[uint32]bool) *Change {
+func (t *Target) vlanChange(
+	id uint32,
+	now *switchdriver.VLAN,
+	moving map[uint32]bool,
+	tagged map[uint32]map[uint32]bool,
+) *Change {
 	is, want := membersOf(now), membersOf(now)
 	implied := membersOf(now) // as it will be by itself
-	c := &Change{What: fmt.Sprintf("setting the ports of VLAN %d", id)}
+	c := &Change{What: fmt.Sprintf("setting the ports of VLAN %d", id), VLAN: id}
 	for number, p := range t.Ports {
-		p.place(id, number, want)
+		p.place(id, number, tagged[number][id], want)
 		left := is.untagged[number] && !want.egress[number]
 		if moving[number] && left {
 			delete(implied.egress, number)
@@ -142,10 +154,9 @@ func (t *Target) vlanChange(id uint32, now *switchdriver.VLAN, moving map[uint32
 	return c
 }
 
-// place puts a port into a VLAN or takes it out, as far as the plan says it.
-func (p *Port) place(id, number uint32, m members) {
+// place puts a port into a VLAN or takes it out, as far as the plan says it; tagged: the VLAN is one of its tagged ones.
+func (p *Port) place(id, number uint32, tagged bool, m members) {
 	untagged := p.Untagged != nil && *p.Untagged == id
-	tagged := p.Tagged != nil && slices.Contains(*p.Tagged, id)
 	switch {
 	case untagged:
 		m.egress[number], m.untagged[number] = true, true
@@ -197,10 +208,16 @@ func (t *Target) NameOf(number uint32) string {
 	return fmt.Sprint(number)
 }
 
+// maxNamed bounds the ports that the detail of a change names.
+const maxNamed = 100
+
 func (t *Target) namesOf(ports []uint32) (out []string) {
 	slices.Sort(ports)
-	for _, n := range ports {
+	for _, n := range ports[:min(len(ports), maxNamed)] {
 		out = append(out, t.NameOf(n))
+	}
+	if more := len(ports) - maxNamed; more > 0 {
+		out = append(out, fmt.Sprintf("and %d more", more))
 	}
 	return out
 }

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"fmt"
 	"os"
 	"reflect"
 	"strings"
@@ -71,6 +72,12 @@ func TestParseRefuses(t *testing.T) {
 		"switches: [{switch: a, vlans: [5000]}]": "5000 is not a VLAN",
 		"switches: [{switch: a, vlans: [-1]}]":   "cannot be read",
 		"switches: [{switch: a, vlans: [1.5]}]":  "no whole number",
+		"switches: [{switch: a, vlans: [010]}]":  "010 is no decimal number",
+		"switches: [{switch: a, ports: [{port: 1, tagged: [0x10]}]}]":           "0x10 is no decimal number",
+		"switches: [{switch: &n 012, vlans: [*n]}]":                             "012 is no decimal number",
+		"vlans: [{id: 1_0, name: a}]\nswitches: [{switch: a}]":                  "1_0 is no decimal number",
+		"switch,port,untagged,untagged\nsw1,p1,10,20\n":                         "untagged is there twice",
+		"switch,vlan,name\nsw1,,office\n":                                       `"office" has no vlan`,
 		"switches: [{switch: a, ports: [{port: 1, untagged: 4095}]}]":           "4095 is not a VLAN",
 		"switches: [{switch: a, ports: [{port: 1, untagged: 5, tagged: [5]}]}]": "is there twice",
 		"switches: [{switch: a, ports: [{untagged: 5}]}]":                       "has no name",
@@ -87,6 +94,58 @@ func TestParseRefuses(t *testing.T) {
 	} {
 		if _, err := Parse([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.80q: %v, not %q", text, err, want)
+		}
+	}
+}
+
+// What is text stays as it is written, also if it looks like a number or a date.
+func TestParseText(t *testing.T) {
+	p, err := Parse([]byte("switches: [{switch: 007, ports: [{port: 010, description: 2026-11-28}]}]"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	sw := p.Switches[0]
+	if sw.Switch != "007" || sw.Ports[0].Port != "010" || *sw.Ports[0].Description != "2026-11-28" {
+		t.Errorf("%+v %s", sw, *sw.Ports[0].Description)
+	}
+}
+
+// However wrong a plan is, its faults are few and short: none of these documents is answered with more than 64 KiB. The
+// larger ones would take hours or all memory, if the work grew with the square of their size.
+func TestParseIsBounded(t *testing.T) {
+	long := strings.Repeat("a", 200_000)
+	var many strings.Builder
+	for i := range 100_000 {
+		fmt.Fprintf(&many, "%05x,1\n", i)
+	}
+	for name, text := range map[string]string{
+		"a long name, and VLANs that are none": "switches: [{switch: " + long + ", vlans: [" + strings.Repeat("0,", 40_000) + "0]}]",
+		"VLANs that are none":                  "switches: [{switch: s, vlans: [" + strings.Repeat("0,", 50_000) + "0]}]",
+		"no numbers":                           "switches: [{switch: s, vlans: [" + strings.Repeat("a,", 50_000) + "0]}]",
+		"a long port":                          "switches: [{switch: s, ports: [{port: " + long + ", tagged: [" + strings.Repeat("0,", 40_000) + "0]}]}]",
+		"a long port, often":                   "switches: [{switch: s, ports: [&p {port: " + long + ", state: x}" + strings.Repeat(",*p", 20_000) + "]}]",
+		"a long member, often":                 "switches: [{switch: s, ports: [&p {" + long + ": 1}" + strings.Repeat(",*p", 20_000) + "]}]",
+		"a member, often":                      "switches: [{switch: s" + strings.Repeat(",a: 1", 50_000) + "}]",
+		"a long anchor":                        "switches: [*" + long + "]",
+		"too many switches":                    "switches: [" + strings.Repeat("{},", 50_000) + "{}]",
+		"too many switches, in CSV":            "switch,vlan\n" + many.String(),
+	} {
+		if _, err := Parse([]byte(text)); err == nil || len(err.Error()) > 64<<10 {
+			t.Errorf("%s: %d octets: %.200v", name, len(fmt.Sprint(err)), err)
+		}
+	}
+}
+
+// The names of VLANs are found at once, however many the plan has.
+func TestNameOfMany(t *testing.T) {
+	p, err := Parse([]byte("vlans: [" + strings.Repeat("{id: 1},", 20_000) + "]\nswitches: [{switch: s, vlans: [" +
+		strings.Repeat("2,", 100_000) + "2]}]"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range p.Switches[0].VLANs {
+		if p.NameOf(id) != "" {
+			t.Fatal(id)
 		}
 	}
 }

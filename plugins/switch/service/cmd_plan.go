@@ -14,6 +14,13 @@ import (
 // maxPlanFile is the largest file of a plan that is read, in octets.
 const maxPlanFile = 2 << 20
 
+// The options of commands of plans.
+const (
+	optionParallel = "parallel"
+	optionContinue = "continue"
+	optionForce    = "force"
+)
+
 func (s *Service) planCommands() []commands.Command {
 	return []commands.Command{
 		s.cmdPlan(),
@@ -30,9 +37,9 @@ func (s *Service) planCommands() []commands.Command {
 			},
 		},
 		s.cmdPlanShow(),
-		s.cmdPlanMove("switch:plan-apply", "Apply a plan again that failed, was stopped or undone", s.applyAgain),
-		s.cmdPlanMove("switch:plan-undo", "Take back all that a plan has changed", s.undoPlan),
-		s.cmdPlanMove("switch:plan-stop", "Stop applying or undoing a plan; what is written stays", s.stopPlan),
+		s.cmdPlanApply(),
+		s.cmdPlanUndo(),
+		s.cmdPlanStop(),
 	}
 }
 
@@ -53,9 +60,9 @@ func (s *Service) cmdPlan() commands.Command {
 		}},
 		Options: []commands.Option{
 			{Name: "apply", Type: commands.Bool, Help: "apply it, and wait for the end"},
-			{Name: "parallel", Type: commands.Int, Default: "16", Help: "switches that are changed at a time"},
-			{Name: "continue", Type: commands.Bool, Help: "go on with other switches after a fault"},
-			{Name: "force", Type: commands.Bool, Help: "in spite of risks and gaps"},
+			{Name: optionParallel, Type: commands.Int, Default: "16", Help: "switches that are changed at a time"},
+			{Name: optionContinue, Type: commands.Bool, Help: "go on with other switches after a fault"},
+			{Name: optionForce, Type: commands.Bool, Help: "in spite of risks and gaps"},
 		},
 		Run: s.runPlanCommand,
 	}
@@ -74,23 +81,31 @@ func (s *Service) runPlanCommand(ctx context.Context, in *commands.Invocation) e
 		}
 		return in.Emit(out, out.formatTable)
 	}
-	parallel, err := strconv.Atoi(in.Option("parallel"))
-	if err != nil || parallel < 1 || parallel > 256 {
-		return fault.At(fault.Invalid, "parallel", "%.20q is not a number from 1 to 256", in.Option("parallel"))
+	return s.applyAndShow(ctx, in, applyIn{documentIn: document})
+}
+
+// applyAndShow applies a plan as the options say.
+func (s *Service) applyAndShow(ctx context.Context, in *commands.Invocation, asked applyIn) (err error) {
+	if text := in.Option(optionParallel); text != "" {
+		asked.Parallel, err = strconv.Atoi(text)
+		if err != nil || asked.Parallel < 1 || asked.Parallel > 256 {
+			return fault.At(fault.Invalid, optionParallel, "%.20q is not a number from 1 to 256", text)
+		}
 	}
-	asked := applyIn{documentIn: document, Parallel: parallel, Force: in.Flag("force")}
-	if in.Flag("continue") {
-		asked.OnFault = "continue"
+	asked.Force, asked.OnFault = in.Flag(optionForce), onFaultStop
+	if in.Flag(optionContinue) {
+		asked.OnFault = onFaultContinue
 	}
 	p, err := s.applyPlan(ctx, asked)
 	if err != nil {
 		return err
 	}
-	return s.showEnd(ctx, in, p.Plan)
+	return s.showEnd(ctx, in, p.Plan, planApplied)
 }
 
-// showEnd waits until nothing is done for a plan any more, and shows what came of it.
-func (s *Service) showEnd(ctx context.Context, in *commands.Invocation, id string) error {
+// showEnd waits until nothing is done for a plan any more, and shows what came of it; another state than the one that was
+// asked for is an error.
+func (s *Service) showEnd(ctx context.Context, in *commands.Invocation, id string, want planState) error {
 	progress := func(done, total int) {
 		if in.Terminal != nil {
 			in.Progress(commands.Progress{
@@ -114,14 +129,10 @@ func (s *Service) showEnd(ctx context.Context, in *commands.Invocation, id strin
 	if err := in.Emit(out, out.formatTable); err != nil {
 		return err
 	}
-	if out.Failed > 0 {
-		return fault.New(fault.Downstream, "plan %s failed at %d switches", id, out.Failed)
+	if out.State != want {
+		return fault.New(fault.Downstream, "plan %s is %s, not %s; it failed at %d switches", id, out.State, want, out.Failed)
 	}
 	return nil
-}
-
-func (s *Service) applyAgain(ctx context.Context, in planIn) (*planSummary, error) {
-	return s.applyPlan(ctx, applyIn{Plan: in.Plan, Force: in.Force})
 }
 
 func (s *Service) planArgument() []commands.Argument {
@@ -172,23 +183,57 @@ func (s *Service) cmdPlanShow() commands.Command {
 	}
 }
 
-// cmdPlanMove makes the command of an RPC that begins or ends something of a plan.
-func (s *Service) cmdPlanMove(name, summary string, move func(context.Context, planIn) (*planSummary, error)) commands.Command {
+func (s *Service) cmdPlanApply() commands.Command {
 	return commands.Command{
-		Name:      name,
-		Summary:   summary,
+		Name:      "switch:plan-apply",
+		Summary:   "Apply a plan again that failed, was stopped or undone",
+		Help:      "At the switches that its names mean now.\n\nExample: switch:plan-apply 20261128T080000.000-ABCD --continue",
+		Arguments: s.planArgument(),
+		Options: []commands.Option{
+			{Name: optionParallel, Type: commands.Int, Help: "switches that are changed at a time; as before if it is not given"},
+			{Name: optionContinue, Type: commands.Bool, Help: "go on with other switches after a fault"},
+			{Name: optionForce, Type: commands.Bool, Help: "in spite of risks and gaps"},
+		},
+		Run: func(ctx context.Context, in *commands.Invocation) error {
+			return s.applyAndShow(ctx, in, applyIn{Plan: in.Arg("plan")})
+		},
+	}
+}
+
+func (s *Service) cmdPlanUndo() commands.Command {
+	return commands.Command{
+		Name:    "switch:plan-undo",
+		Summary: "Take back all that a plan has changed",
+		Help: "What was changed since is left and named; with --force, also of a plan that is undone, it is overwritten.\n\n" +
+			"Example: switch:plan-undo 20261128T080000.000-ABCD",
 		Arguments: s.planArgument(),
 		Options: []commands.Option{{
-			Name: "force",
+			Name: optionForce,
 			Type: commands.Bool,
-			Help: "in spite of risks and gaps; of an undo: also what was changed since",
+			Help: "also what was changed since",
 		}},
 		Run: func(ctx context.Context, in *commands.Invocation) error {
-			p, err := move(ctx, planIn{in.Arg("plan"), in.Flag("force")})
+			p, err := s.undoPlan(ctx, planIn{in.Arg("plan"), in.Flag(optionForce)})
 			if err != nil {
 				return err
 			}
-			return s.showEnd(ctx, in, p.Plan)
+			return s.showEnd(ctx, in, p.Plan, planUndone)
+		},
+	}
+}
+
+func (s *Service) cmdPlanStop() commands.Command {
+	return commands.Command{
+		Name:      "switch:plan-stop",
+		Summary:   "Stop applying or undoing a plan; what is written stays",
+		Help:      "The write that is under way at a switch is ended.\n\nExample: switch:plan-stop 20261128T080000.000-ABCD",
+		Arguments: s.planArgument(),
+		Run: func(ctx context.Context, in *commands.Invocation) error {
+			p, err := s.stopPlan(ctx, planIn{Plan: in.Arg("plan")})
+			if err != nil {
+				return err
+			}
+			return s.showEnd(ctx, in, p.Plan, planStopped)
 		},
 	}
 }

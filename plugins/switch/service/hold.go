@@ -90,7 +90,7 @@ func (s *Service) performOperation(
 	case o.Request != nil:
 		return s.drivers.Perform(ctx, sw, o)
 	case o.Undo != "":
-		u, err := s.writer.Undoing(o)
+		u, err := s.writer.Undoing(sw.NodeId, o)
 		if err != nil {
 			return nil, err
 		}

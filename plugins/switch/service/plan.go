@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
 
@@ -24,6 +25,12 @@ import (
 const (
 	planReaders = 32
 	maxTransit  = 1000
+)
+
+// The bounds of a preview: the problems that are shown, of each switch at least one, and the changes of a plan.
+const (
+	maxProblems = 1000
+	maxChanges  = 20_000
 )
 
 // plannedSwitch is one switch of a plan, and what is to be done there.
@@ -46,8 +53,8 @@ type preview struct {
 // node is the switch's node; 0: the plan names no switch of the list.
 func (p *plannedSwitch) node() mib.MAC { return mib.MAC(p.sw.GetNodeId()) }
 
-// targetOf finds the switch and the ports that a plan names.
-func (s *Service) targetOf(p *plan.Plan, want *plan.Switch) *plannedSwitch {
+// targetOf finds the switch and the ports that a plan names, and at most so many problems.
+func (s *Service) targetOf(p *plan.Plan, want *plan.Switch, most int) *plannedSwitch {
 	out := &plannedSwitch{name: want.Switch}
 	bad := func(err error) { out.problems = append(out.problems, err.Error()) }
 	sw, err := s.findNamedSwitch(want.Switch)
@@ -65,9 +72,12 @@ func (s *Service) targetOf(p *plan.Plan, want *plan.Switch) *plannedSwitch {
 	}
 	add(want.VLANs...)
 	for _, port := range want.Ports {
+		if len(out.problems) >= max(most, 1) {
+			break
+		}
 		number, err := names.parsePort(sw, "document", port.Port)
 		if _, twice := t.Ports[number]; twice && err == nil {
-			err = fmt.Errorf("port %s is in the plan twice", port.Port)
+			err = fmt.Errorf("port %.64q is in the plan twice", port.Port)
 		}
 		if err != nil {
 			bad(err)
@@ -87,19 +97,11 @@ func (s *Service) targetOf(p *plan.Plan, want *plan.Switch) *plannedSwitch {
 
 // compare reads a switch and finds what is to be changed there.
 func (s *Service) compare(ctx context.Context, p *plannedSwitch) error {
-	reader, known, err := driver.For[switchdriver.VLANReader](ctx, s.drivers, p.sw, "ReadVlans")
-	if err == nil {
-		p.state.VLANs, err = reader.ReadVLANs(ctx, known)
-	}
-	if err != nil {
+	if err := s.readPlannedVLANs(ctx, p); err != nil {
 		return err
 	}
 	if p.target.WantsSettings() {
-		d, known, err := driver.For[switchdriver.PortSettingsReader](ctx, s.drivers, p.sw, "ReadPortSettings")
-		if err == nil {
-			p.state.Settings, _, err = d.ReadPortSettings(ctx, known, 0)
-		}
-		if err != nil {
+		if err := s.readPlannedSettings(ctx, p); err != nil {
 			return err
 		}
 	}
@@ -107,48 +109,86 @@ func (s *Service) compare(ctx context.Context, p *plannedSwitch) error {
 	return nil
 }
 
+func (s *Service) readPlannedVLANs(ctx context.Context, p *plannedSwitch) error {
+	reader, known, err := driver.For[switchdriver.VLANReader](ctx, s.drivers, p.sw, "ReadVlans")
+	if err == nil {
+		p.state.VLANs, err = reader.ReadVLANs(ctx, known)
+	}
+	return err
+}
+
+func (s *Service) readPlannedSettings(ctx context.Context, p *plannedSwitch) error {
+	d, known, err := driver.For[switchdriver.PortSettingsReader](ctx, s.drivers, p.sw, "ReadPortSettings")
+	if err == nil {
+		p.state.Settings, _, err = d.ReadPortSettings(ctx, known, 0)
+	}
+	return err
+}
+
 // preview compares a plan with the switches, and checks it.
 func (s *Service) previewPlan(ctx context.Context, p *plan.Plan) (*preview, error) {
 	out := &preview{}
 	nodes := map[mib.MAC]string{}
+	problems := 0
 	for i := range p.Switches {
-		sw := s.targetOf(p, &p.Switches[i])
+		if ctx.Err() != nil {
+			return nil, notRead(ctx)
+		}
+		sw := s.targetOf(p, &p.Switches[i], maxProblems-problems)
 		if other, twice := nodes[sw.node()]; twice && sw.sw != nil {
-			sw.problems = append(sw.problems, "it is in the plan twice, also as "+other)
+			sw.problems = append(sw.problems, fmt.Sprintf("it is in the plan twice, also as %.64q", other))
 		}
 		nodes[sw.node()] = p.Switches[i].Switch
+		problems += len(sw.problems)
 		out.switches = append(out.switches, sw)
 	}
+	var changes atomic.Int64
 	var g errgroup.Group
 	g.SetLimit(planReaders)
 	for _, sw := range out.switches {
 		if sw.sw != nil && len(sw.problems) == 0 {
 			g.Go(func() error {
-				s.checkPlanned(ctx, sw)
+				s.checkPlanned(ctx, sw, &changes)
 				return nil
 			})
 		}
 	}
 	_ = g.Wait()
 	if ctx.Err() != nil {
-		return nil, fault.Wrap(fault.Timeout, ctx.Err(), "the switches of the plan were not all read in time: %v", ctx.Err())
+		return nil, notRead(ctx)
 	}
-	if !out.hasProblems() {
-		out.gaps = s.findGaps(ctx, out)
+	if out.hasProblems() {
+		return out, nil
+	}
+	out.gaps = s.findGaps(ctx, out)
+	if ctx.Err() != nil {
+		return nil, notRead(ctx)
 	}
 	return out, nil
+}
+
+// notRead is the fault of a preview that ends before all is read.
+func notRead(ctx context.Context) error {
+	return fault.Wrap(fault.Timeout, ctx.Err(), "the switches of the plan were not all read in time: %v", ctx.Err())
 }
 
 func (p *preview) hasProblems() bool {
 	return slices.ContainsFunc(p.switches, func(sw *plannedSwitch) bool { return len(sw.problems) > 0 })
 }
 
+// maxRefused bounds the faults for which a plan is refused.
+const maxRefused = 100
+
 // refuse is why a plan is not applied; nil: nothing is in the way.
 func (p *preview) refuse(force bool) error {
 	var l fault.List
 	for _, sw := range p.switches {
 		for _, text := range sw.problems {
-			l = append(l, fault.At(fault.Invalid, "document", "switch %s: %s", sw.name, text))
+			l = append(l, fault.At(fault.Invalid, "document", "switch %.64s: %s", sw.name, text))
+		}
+		if len(l) >= maxRefused {
+			l = append(l[:maxRefused], fault.At(fault.Invalid, "document", "there may be more; see the preview"))
+			break
 		}
 	}
 	if len(l) > 0 || force {
@@ -158,17 +198,25 @@ func (p *preview) refuse(force bool) error {
 		for _, text := range sw.risks {
 			l = append(l, fault.At(fault.InUse, "force", "switch %s: %s", sw.name, text))
 		}
+		if len(l) >= maxRefused {
+			return l[:maxRefused]
+		}
 	}
-	for _, text := range p.gaps {
+	for _, text := range p.gaps[:min(len(p.gaps), maxRefused)] {
 		l = append(l, fault.At(fault.InUse, "force", "%s; write force to apply the plan nevertheless", text))
 	}
 	return l.Err()
 }
 
-// checkPlanned reads a switch and checks that its drivers can make it as planned.
-func (s *Service) checkPlanned(ctx context.Context, p *plannedSwitch) {
+// checkPlanned reads a switch and checks that its drivers can make it as planned. all counts the changes of the plan.
+func (s *Service) checkPlanned(ctx context.Context, p *plannedSwitch, all *atomic.Int64) {
 	if err := s.compare(ctx, p); err != nil {
 		p.problems = append(p.problems, err.Error())
+		return
+	}
+	if all.Add(int64(len(p.changes))) > maxChanges {
+		p.changes = nil
+		p.problems = append(p.problems, fmt.Sprintf("the plan makes more than %d changes; divide it", maxChanges))
 		return
 	}
 	lacks := map[string]bool{}
@@ -187,6 +235,9 @@ func (s *Service) checkPlanned(ctx context.Context, p *plannedSwitch) {
 		}
 	}
 	for _, v := range p.state.VLANs {
+		if len(p.problems) >= maxProblems {
+			break
+		}
 		if want := p.target.VLANs[v.VlanId]; want != "" && v.Name != want {
 			p.problems = append(p.problems, fmt.Sprintf("VLAN %d exists with the name %q, not %q", v.VlanId, v.Name, want))
 		}
@@ -217,13 +268,11 @@ func (s *Service) findGaps(ctx context.Context, p *preview) (out []string) {
 		vlans[sw.node()] = sw.planned()
 	}
 	for _, sw := range p.switches {
-		for id := range sw.target.VLANs {
-			if sw.hasAccess(id, links) {
-				if wanted[id] == nil {
-					wanted[id] = map[mib.MAC]string{}
-				}
-				wanted[id][sw.node()] = sw.name
+		for _, id := range sw.access(links) {
+			if wanted[id] == nil {
+				wanted[id] = map[mib.MAC]string{}
 			}
+			wanted[id][sw.node()] = sw.name
 		}
 	}
 	maps.DeleteFunc(wanted, func(_ uint32, on map[mib.MAC]string) bool { return len(on) < 2 })
@@ -232,6 +281,9 @@ func (s *Service) findGaps(ctx context.Context, p *preview) (out []string) {
 	}
 	s.readTransit(ctx, vlans)
 	for _, id := range slices.Sorted(maps.Keys(wanted)) {
+		if ctx.Err() != nil {
+			break
+		}
 		if groups := connectedBy(id, wanted[id], links, vlans); len(groups) > 1 {
 			out = append(out, fmt.Sprintf(
 				"VLAN %d: no links carry it all the way between its ports at %s",
@@ -243,8 +295,8 @@ func (s *Service) findGaps(ctx context.Context, p *preview) (out []string) {
 	return out
 }
 
-// hasAccess reports whether the plan puts a port into a VLAN that leads to no other switch.
-func (p *plannedSwitch) hasAccess(id uint32, links []bridgeLink) bool {
+// access are the VLANs that the plan puts ports into that lead to no other switch.
+func (p *plannedSwitch) access(links []bridgeLink) (out []uint32) {
 	trunk := map[uint32]bool{}
 	for _, l := range links {
 		for _, e := range []linkEnd{l.a, l.b} {
@@ -254,13 +306,17 @@ func (p *plannedSwitch) hasAccess(id uint32, links []bridgeLink) bool {
 		}
 	}
 	for number, port := range p.target.Ports {
-		untagged := port.Untagged != nil && *port.Untagged == id
-		tagged := port.Tagged != nil && slices.Contains(*port.Tagged, id)
-		if (untagged || tagged) && !trunk[number] {
-			return true
+		if trunk[number] {
+			continue
+		}
+		if port.Untagged != nil {
+			out = append(out, *port.Untagged)
+		}
+		if port.Tagged != nil {
+			out = append(out, *port.Tagged...)
 		}
 	}
-	return false
+	return out
 }
 
 // readTransit reads the VLANs of the switches that are not in the plan: its VLANs may go through them. One that does not

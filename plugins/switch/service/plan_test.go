@@ -180,6 +180,37 @@ func TestPlanIsChecked(t *testing.T) {
 	b.endOf(t, p.Plan, planApplied)
 }
 
+// A preview has a bounded number of problems and changes, however small the document is that asks for more.
+func TestPreviewIsBounded(t *testing.T) {
+	b := newLab(t, network.Options{Topology: "chain:5", Ports: 4, Hosts: 1})
+	var ports, vlans strings.Builder
+	for i := range 3 * maxProblems {
+		fmt.Fprintf(&ports, "{port: x%d},", i)
+	}
+	found, err := callPlan[differencesOut](t, b, "preview", documentIn{
+		"switches: [{switch: sw1, ports: [" + ports.String() + "]}, {switch: sw2, ports: [" + ports.String() + "]}]"})
+	if err != nil || len(found.Differences) != 2 ||
+		len(found.Differences[0].Problems) != maxProblems || len(found.Differences[1].Problems) != 1 {
+		t.Errorf("%v: %d switches", err, len(found.Differences))
+	}
+	_, err = callPlan[planSummary](t, b, "apply", map[string]string{
+		"document": "switches: [{switch: sw1, ports: [" + ports.String() + "]}]"})
+	if n := len(fault.All(err)); n != maxRefused+1 {
+		t.Errorf("%d faults", n)
+	}
+	for id := range 4093 {
+		fmt.Fprintf(&vlans, "%d,", id+2)
+	}
+	found, err = callPlan[differencesOut](t, b, "preview", documentIn{"switches: [{switch: sw1, vlans: &v [" +
+		vlans.String() + "]}, {switch: sw2, vlans: *v}, {switch: sw3, vlans: *v}, {switch: sw4, vlans: *v}, {switch: sw5, vlans: *v}]"})
+	if err != nil || found.Changes > maxChanges || found.Changes < maxChanges-4093 {
+		t.Fatalf("%v: %d changes", err, found.Changes)
+	}
+	if last := found.Differences; !strings.Contains(fmt.Sprint(last), "divide it") {
+		t.Error("nothing says that there are too many changes")
+	}
+}
+
 // cutAt ends the term of the role at one point of a plan: before or after one of its writes.
 func (b *bench) cutAt(point int) (reached func() bool) {
 	do := b.writer.DoRecorded

@@ -2,10 +2,9 @@ package service
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
-	"maps"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -17,19 +16,24 @@ import (
 	"ctl.internal/plugins/switch/mib"
 	"ctl.internal/plugins/switch/plan"
 	"ctl.internal/plugins/switch/writes"
-	"ctl.internal/sdk/caller"
 	"ctl.internal/sdk/fault"
+	"ctl.internal/sdk/host"
 	"ctl.internal/sdk/state"
 	"ctl.internal/sdk/switchdriver"
 )
 
-// The bounds of plans: how many are kept, the time for one switch, and how often a switch is compared again after its
-// changes.
+// The bounds of plans: how many are kept, and how many changes of all of them, which each plan keeps for its undo; keys
+// that are removed at once; the time for one switch; how often the begin of the term is looked for, and how often a switch
+// is compared again after its changes.
 const (
 	maxPlans      = 100
+	maxPlanned    = 2 * maxChanges
+	maxRemoved    = 500
 	planStepTime  = 10 * time.Minute
 	planPerChange = time.Minute
+	planHoldLook  = 10 * time.Millisecond
 	maxCompared   = 3
+	maxShown      = 10 // problems of a switch that keep a plan from being applied there
 )
 
 const (
@@ -77,6 +81,8 @@ type planStep struct {
 	Run     int       `json:"run"`
 	Failed  bool      `json:"failed,omitempty"`
 	Changes int       `json:"changes"`
+	Kept    int       `json:"kept,omitempty"` // changes of all runs that were kept for the undo
+	Gone    int       `json:"gone,omitempty"` // of them, when it is undone, those that are not kept any more
 	Text    string    `json:"text,omitempty"`
 	At      time.Time `json:"at"`
 }
@@ -92,15 +98,29 @@ type plans struct {
 	do func(context.Context, *switchdriver.Switch, writes.Operation) (string, []string, error)
 }
 
+// planCodec packs plans.
+func planCodec() state.Codec[planRecord] {
+	return state.Packed(func(*planRecord) bool { return false })
+}
+
+// checkSize refuses a plan whose record would be too large.
+func (p *planRecord) checkSize() error {
+	if _, err := planCodec().Encode("", *p); err != nil {
+		return fault.At(
+			fault.Invalid,
+			"document",
+			"the plan is too large to be kept: its document and the list of its switches, packed by gzip, take more than 64 KiB; divide it",
+		)
+	}
+	return nil
+}
+
 func newPlans(w *writes.Writer) *plans {
 	p := &plans{
-		records: state.NewTableWith(
-			state.Private(planPrefix),
-			state.Packed(func(*planRecord) bool { return false }),
-		),
-		steps: state.NewTable[planStep](state.Private(stepPrefix)),
-		news:  make(chan struct{}, 1),
-		do:    w.DoRecorded,
+		records: state.NewTableWith(state.Private(planPrefix), planCodec()),
+		steps:   state.NewTable[planStep](state.Private(stepPrefix)),
+		news:    make(chan struct{}, 1),
+		do:      w.DoRecorded,
 	}
 	p.records.Notify(func([]string) { together.Notify(p.news) })
 	return p
@@ -134,74 +154,16 @@ func (s *Service) stepsOf(r state.Reader, p *planRecord) map[uint64]planStep {
 	return out
 }
 
-// beginPlan writes a plan that the holder of the role then applies.
-func (s *Service) beginPlan(ctx context.Context, p planRecord) (planRecord, error) {
-	who, _ := caller.From(ctx)
-	p.By, p.Begun, p.State, p.Run = who.ID(), time.Now().UTC(), planApplying, 1
-	p.Asked = p.By
-	p.ID = p.Begun.Format("20060102T150405.000") + "-" + rand.Text()[:4]
-	_, err := s.store.Update(ctx, func(tx *state.Tx) error {
-		if err := s.prunePlans(tx); err != nil {
-			return err
-		}
-		return s.plans.records.Put(tx, p.ID, p)
-	})
-	return p, err
-}
-
-// prunePlans removes the oldest plan that has ended, where there are too many.
-func (s *Service) prunePlans(tx *state.Tx) error {
-	all := map[string]planRecord{}
-	maps.Insert(all, s.plans.records.All(tx.Snapshot(), ""))
-	if len(all) < maxPlans {
-		return nil
-	}
-	for _, id := range slices.Sorted(maps.Keys(all)) {
-		if all[id].State.isRunning() {
-			continue
-		}
-		s.plans.records.Delete(tx, id)
-		for key := range s.plans.steps.All(tx.Snapshot(), id+"/") {
-			s.plans.steps.Delete(tx, key)
-		}
-		return nil
-	}
-	return fault.New(fault.Unavailable, "%d plans are being applied; try again later", len(all))
-}
-
-// movePlan changes the state of a plan, if it is in one of those that are allowed.
-func (s *Service) movePlan(
-	ctx context.Context,
-	id string,
-	to planState,
-	force bool,
-	from ...planState,
-) (p planRecord, err error) {
-	who, _ := caller.From(ctx)
-	_, err = s.store.Update(ctx, func(tx *state.Tx) error {
-		if p, err = s.findPlan(tx, id); err != nil {
-			return err
-		}
-		if !slices.Contains(from, p.State) {
-			return fault.At(fault.InUse, "plan", "plan %s is %s; this can be done with one that is %v", id, p.State, from)
-		}
-		if to.isRunning() {
-			p.Run, p.Ended, p.Force = p.Run+1, time.Time{}, force
-			p.Asked = who.ID()
-		}
-		p.State = to
-		return s.plans.records.Put(tx, id, p)
-	})
-	return p, err
-}
-
 // runPlans applies and undoes plans, one after the other, for one term of the role.
 func (s *Service) runPlans(ctx context.Context, term *state.Term) {
+	for !s.writer.Holds() && ctx.Err() == nil { // the writer begins its term beside this
+		host.Pause(ctx, planHoldLook)
+	}
 	for {
 		all := s.listPlans()
 		for _, p := range slices.Backward(all) {
 			if p.State.isRunning() && ctx.Err() == nil {
-				s.runPlan(ctx, term, p)
+				s.runRecovered(ctx, term, p)
 			}
 		}
 		select {
@@ -210,6 +172,17 @@ func (s *Service) runPlans(ctx context.Context, term *state.Term) {
 			return
 		}
 	}
+}
+
+// runRecovered is runPlan; a panic ends the plan as failed, and the process lives.
+func (s *Service) runRecovered(ctx context.Context, term *state.Term, p planRecord) {
+	defer func() {
+		if v := recover(); v != nil {
+			s.log.Error("a plan panicked", "plan", p.ID, "panic", fmt.Sprint(v), "stack", string(debug.Stack()))
+			s.endPlan(ctx, term, p, true)
+		}
+	}()
+	s.runPlan(ctx, term, p)
 }
 
 // runPlan does what is left of a plan. One that is cut short goes on with the next holder of the role.
@@ -222,28 +195,32 @@ func (s *Service) runPlan(ctx context.Context, term *state.Term, p planRecord) {
 	}
 	targets := map[uint64]*plannedSwitch{}
 	for i := range doc.Switches {
-		if sw := s.targetOf(doc, &doc.Switches[i]); sw.sw != nil {
+		if sw := s.targetOf(doc, &doc.Switches[i], maxShown); sw.sw != nil {
 			targets[sw.sw.NodeId] = sw
 		}
 	}
-	var failed atomic.Bool
+	var failed, halted atomic.Bool
+	note := func(step planStep) {
+		failed.Store(failed.Load() || step.Failed)
+		halted.Store(halted.Load() || step.Failed && step.Gone == 0 && !p.GoOn)
+	}
 	steps := s.stepsOf(s.store.Now(), &p)
 	var g errgroup.Group
 	g.SetLimit(p.Parallel)
 	for _, node := range p.Nodes {
 		if step, ended := steps[node]; ended {
-			failed.Store(failed.Load() || step.Failed)
+			note(step)
 			continue
 		}
 		g.Go(func() error {
-			if ctx.Err() != nil || s.isStopped(&p) || failed.Load() && !p.GoOn {
+			if ctx.Err() != nil || s.isStopped(&p) || halted.Load() {
 				return nil
 			}
 			step := s.runStep(ctx, &p, node, targets[node])
 			if ctx.Err() != nil || term.Check() != nil {
 				return nil // it is done again
 			}
-			failed.Store(failed.Load() || step.Failed)
+			note(step)
 			s.putStep(ctx, term, &p, step)
 			return nil
 		})
@@ -267,6 +244,9 @@ func (s *Service) putStep(ctx context.Context, term *state.Term, p *planRecord, 
 	ctx, cancel := context.WithTimeout(ctx, planStore)
 	defer cancel()
 	_, err := term.Update(ctx, func(tx *state.Tx) error {
+		if _, kept := s.plans.records.Get(tx, p.ID); !kept {
+			return nil
+		}
 		return s.plans.steps.Put(tx, stepKey(p.ID, step.Node), step)
 	})
 	if err != nil {
@@ -300,22 +280,33 @@ func (s *Service) endPlan(ctx context.Context, term *state.Term, p planRecord, f
 	}
 }
 
-// runStep applies or undoes a plan at one switch.
+// runStep applies or undoes a plan at one switch. A panic is a fault of the step, and the process lives.
 func (s *Service) runStep(
 	ctx context.Context,
 	p *planRecord,
 	node uint64,
 	target *plannedSwitch,
-) planStep {
+) (step planStep) {
 	ctx, cancel := context.WithTimeout(ctx, planStepTime)
 	defer cancel()
-	step := planStep{Node: node, Run: p.Run}
+	before, _ := s.plans.steps.Get(s.store.Now(), stepKey(p.ID, node))
+	step = planStep{Node: node, Run: p.Run, Kept: before.Kept}
+	defer func() {
+		if v := recover(); v != nil {
+			s.log.Error("a plan panicked", "plan", p.ID, "panic", fmt.Sprint(v), "stack", string(debug.Stack()))
+			step.Failed, step.At = true, time.Now().UTC()
+			step.Text = "internal error in the plugin; its log has the details"
+		}
+		if p.State == planApplying {
+			step.Kept = max(step.Kept, len(s.writer.Planned(s.store.Now(), p.ID, node)))
+		}
+	}()
 	err := s.writer.AwaitRepair(ctx, node)
 	var left []string
 	switch {
 	case err != nil:
 	case p.State == planUndoing:
-		step.Changes, left, err = s.undoStep(ctx, p, node)
+		left, err = s.undoStep(ctx, p, &step)
 	case target == nil:
 		err = fmt.Errorf("it is not in the switch list any more")
 	case len(target.problems) > 0:
@@ -339,18 +330,15 @@ func (s *Service) applyStep(ctx context.Context, p *planRecord, t *plannedSwitch
 		}
 		for _, c := range t.changes {
 			if s.isStopped(p) {
-				return done, fmt.Errorf("it was stopped")
+				return done, errStopped()
 			}
-			if err := s.doPlanned(ctx, t.sw, writes.Operation{
-				What:    c.What,
-				Request: c.Request,
-				Ports:   namedIn(&t.target, c.Port),
-				Group:   p.ID,
-				By:      p.Asked,
-			}); err != nil {
+			made, err := s.applyChange(ctx, p, t, c)
+			if err != nil {
 				return done, err
 			}
-			done++
+			if made {
+				done++
+			}
 		}
 	}
 	if err := s.compare(ctx, t); err != nil || len(t.changes) == 0 {
@@ -362,6 +350,45 @@ func (s *Service) applyStep(ctx context.Context, p *planRecord, t *plannedSwitch
 		switchdriver.Label(t.sw),
 		t.changes[0].What,
 	)
+}
+
+func errStopped() error { return errors.New("it was stopped") }
+
+// applyChange makes one change. The VLAN or port is read again when nobody else of this controller changes the switch:
+// what others have changed since the comparison stays. made is false if nothing is to be changed any more.
+func (s *Service) applyChange(ctx context.Context, p *planRecord, t *plannedSwitch, c plan.Change) (made bool, err error) {
+	err = s.doPlanned(ctx, t.sw, writes.Operation{
+		What:  c.What,
+		Ports: namedIn(&t.target, c.Port),
+		Group: p.ID,
+		By:    p.Asked,
+		Current: func(ctx context.Context, o *writes.Operation) error {
+			now, err := s.changeNow(ctx, t, c)
+			if made = now != nil; made {
+				o.What, o.Request = now.What, now.Request
+			}
+			return err
+		},
+	})
+	return made, err
+}
+
+// changeNow is a change as the switch needs it now; nil: not any more.
+func (s *Service) changeNow(ctx context.Context, t *plannedSwitch, c plan.Change) (*plan.Change, error) {
+	now := &plannedSwitch{sw: t.sw, target: t.target}
+	read := s.readPlannedVLANs
+	if c.VLAN == 0 {
+		read = s.readPlannedSettings
+	}
+	if err := read(ctx, now); err != nil {
+		return nil, err
+	}
+	all := t.target.Changes(now.state)
+	i := slices.IndexFunc(all, func(n plan.Change) bool { return n.VLAN == c.VLAN && n.Port == c.Port })
+	if i < 0 {
+		return nil, nil
+	}
+	return &all[i], nil
 }
 
 // namedIn are the ports of a plan by number, only or all (0): a port that has another number now is found by its name.
@@ -385,15 +412,20 @@ func (s *Service) doPlanned(ctx context.Context, sw *switchdriver.Switch, o writ
 	return err
 }
 
-// undoStep takes back what a plan has changed at a switch, the last first. What was changed since is left and named.
-func (s *Service) undoStep(ctx context.Context, p *planRecord, node uint64) (done int, left []string, err error) {
-	sw, err := s.findSwitch(node)
+// undoStep takes back what a plan has changed at a switch, the last first. What was changed since is left and named. It
+// is a fault if not all of the changes are kept any more; the other switches are undone nevertheless.
+func (s *Service) undoStep(ctx context.Context, p *planRecord, step *planStep) (left []string, err error) {
+	sw, err := s.findSwitch(step.Node)
 	if err != nil {
-		return 0, nil, err
+		return nil, err
 	}
-	for _, r := range s.writer.Done(p.ID) {
-		if r.Node != node || r.Operation.Undo != "" || r.UndoneBy != "" {
+	changes := s.writer.Planned(s.store.Now(), p.ID, step.Node)
+	for _, r := range changes {
+		if r.UndoneBy != "" {
 			continue
+		}
+		if s.isStopped(p) {
+			return left, errStopped()
 		}
 		o := undoOperation(&r, p.Force)
 		o.By = p.Asked
@@ -405,12 +437,17 @@ func (s *Service) undoStep(ctx context.Context, p *planRecord, node uint64) (don
 			left = append(left, err.Error())
 			continue
 		case err != nil:
-			return done, left, err
+			return left, err
 		}
-		done++
-		left = append(left, lines...)
+		if !slices.Contains(lines, writes.NothingShows) {
+			step.Changes++
+			left = append(left, lines...)
+		}
 	}
-	return done, left, nil
+	if step.Gone = max(0, step.Kept-len(changes)); step.Gone > 0 {
+		err = fmt.Errorf("%d of %d changes are no longer kept and stay", step.Gone, step.Kept)
+	}
+	return left, err
 }
 
 // isChangedSince reports whether an undo found nothing that it may take back without force.

@@ -24,9 +24,18 @@ func (s *Service) inventoryRPCs(m operations.Mux) {
 	registerHandler(m, "switch-inventory:get-inventory", s.getInventory)
 }
 
+// maxInventory bounds the components of all switches in an answer.
+const maxInventory = 50_000
+
 type inventoryIn struct {
 	Switch  string `json:"switch"`
 	Serials bool   `json:"serials"`
+	chassis bool   // also those without a serial number
+}
+
+// wants reports whether a component is shown.
+func (in *inventoryIn) wants(c *driver.Component) bool {
+	return !in.Serials || c.Serial != "" || in.chassis && c.Class == classChassis
 }
 
 // componentLine is a part of a switch.
@@ -63,14 +72,19 @@ func (s *Service) getInventory(ctx context.Context, in inventoryIn) (*inventoryO
 			return err
 		}
 		of := s.switchIdentity(mib.MAC(sw.NodeId))
-		mu.Lock()
-		defer mu.Unlock()
+		var lines []componentLine
 		for _, c := range list {
-			if !in.Serials || c.Serial != "" {
-				out.Entries = append(out.Entries, lineOf(of, c))
+			if in.wants(&c) {
+				lines = append(lines, lineOf(of, c))
 			}
 		}
-		return nil
+		mu.Lock()
+		defer mu.Unlock()
+		if in.Switch != "" {
+			out.Entries = lines
+			return nil
+		}
+		return out.add(lines, maxInventory)
 	})
 	if err != nil {
 		return nil, err
@@ -81,6 +95,23 @@ func (s *Service) getInventory(ctx context.Context, in inventoryIn) (*inventoryO
 	out.Partial = partial
 	return out, nil
 }
+
+// add adds the components of a switch, if there are not more than most then.
+func (o *inventoryOut) add(lines []componentLine, most int) error {
+	if len(o.Entries)+len(lines) > most {
+		return fault.New(
+			fault.Unavailable,
+			"its %d components are not shown, because an answer has at most %d; ask for this switch alone, or for serials",
+			len(lines),
+			most,
+		)
+	}
+	o.Entries = append(o.Entries, lines...)
+	return nil
+}
+
+// classChassis is the number of a chassis in entPhysicalClass.
+const classChassis = 3
 
 // classes are those of entPhysicalClass, from 1 on.
 func classes() []string {
@@ -169,7 +200,11 @@ func (s *Service) runInventory(ctx context.Context, in *commands.Invocation) err
 	ctx, cancel := context.WithTimeout(ctx, 2*rpcTime)
 	defer cancel()
 	which := in.Arg("switch")
-	out, err := s.getInventory(ctx, inventoryIn{Switch: which, Serials: which == "" || form != ""})
+	out, err := s.getInventory(ctx, inventoryIn{
+		Switch:  which,
+		Serials: which == "" || form != "",
+		chassis: form != "",
+	})
 	if err != nil {
 		return err
 	}
@@ -212,7 +247,7 @@ func (o *inventoryOut) table() commands.Table {
 func (o *inventoryOut) formatNetBox(form string) (string, error) {
 	var b strings.Builder
 	w := csv.NewWriter(&b)
-	rows := [][]string{{"device", "module_bay", "manufacturer", "module_type", "status", "serial"}}
+	rows := [][]string{{"device", "module_bay", "module_type", "status", "serial"}}
 	if form == netBoxDevices {
 		rows = [][]string{{"name", "role", "manufacturer", "device_type", "serial", "site", "status"}}
 	}
@@ -224,8 +259,8 @@ func (o *inventoryOut) formatNetBox(form string) (string, error) {
 		switch {
 		case chassis && form == netBoxDevices:
 			rows = append(rows, []string{e.Switch, "switch", e.Vendor, model, e.Serial, "", "active"})
-		case !chassis && form == netBoxModules:
-			rows = append(rows, []string{e.Switch, cmp.Or(e.Name, e.Descr), e.Vendor, model, "active", e.Serial})
+		case !chassis && form == netBoxModules && e.Serial != "":
+			rows = append(rows, []string{e.Switch, cmp.Or(e.Name, e.Descr), model, "active", e.Serial})
 		}
 	}
 	for _, row := range rows {

@@ -57,7 +57,7 @@ func TestInventory(t *testing.T) {
 	name := all.Entries[0].Switch
 	for form, want := range map[string]string{
 		netBoxDevices: "name,role,manufacturer,device_type,serial,site,status\n" + name + ",switch,Acme,S-24,SN1,,active\n",
-		netBoxModules: "device,module_bay,manufacturer,module_type,status,serial\n" + name + ",slot 1,Acme,SFP-LX,active,'=SN2\n",
+		netBoxModules: "device,module_bay,module_type,status,serial\n" + name + ",slot 1,SFP-LX,active,'=SN2\n",
 	} {
 		if got, err := all.formatNetBox(form); err != nil || got != want {
 			t.Errorf("%v\n got %s\nwant %s", err, got, want)
@@ -66,5 +66,42 @@ func TestInventory(t *testing.T) {
 	none := playedService(t, bridgeOfTwo)
 	if all, err := none.getInventory(ctx, inventoryIn{}); err != nil || len(all.Entries) > 0 {
 		t.Errorf("a switch without the table: %v %+v", err, all)
+	}
+}
+
+// A chassis without a serial number is a device, too, and what is in it is no device instead of it.
+func TestNetBoxOfChassisWithoutSerial(t *testing.T) {
+	s := playedService(t, bridgeOfTwo+strings.ReplaceAll(entities(), "|4|SN1", "|4|"))
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	all, err := s.getInventory(ctx, inventoryIn{Serials: true, chassis: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := all.Entries[0].Switch
+	for form, want := range map[string]string{
+		netBoxDevices: "name,role,manufacturer,device_type,serial,site,status\n" + name + ",switch,Acme,S-24,,,active\n",
+		netBoxModules: "device,module_bay,module_type,status,serial\n" + name + ",slot 1,SFP-LX,active,'=SN2\n",
+	} {
+		if got, err := all.formatNetBox(form); err != nil || got != want {
+			t.Errorf("%v\n got %s\nwant %s", err, got, want)
+		}
+	}
+	if all, err = s.getInventory(ctx, inventoryIn{Serials: true}); err != nil || len(all.Entries) != 1 {
+		t.Errorf("%v %+v", err, all)
+	}
+}
+
+// The components of all switches in an answer are bounded; a switch is shown with all of its own, or not.
+func TestInventoryIsBounded(t *testing.T) {
+	out := &inventoryOut{}
+	if err := out.add(make([]componentLine, 3), 5); err != nil {
+		t.Fatal(err)
+	}
+	if err := out.add(make([]componentLine, 3), 5); err == nil || !strings.Contains(err.Error(), "ask for this switch alone") {
+		t.Error(err)
+	}
+	if err := out.add(make([]componentLine, 2), 5); err != nil || len(out.Entries) != 5 {
+		t.Errorf("%v: %d entries", err, len(out.Entries))
 	}
 }

@@ -3,6 +3,7 @@ package service
 import (
 	"cmp"
 	"context"
+	"slices"
 	"strconv"
 	"time"
 
@@ -81,6 +82,12 @@ func (p *preview) output() *differencesOut {
 	return out
 }
 
+// The values of on-fault.
+const (
+	onFaultStop     = "stop"
+	onFaultContinue = "continue"
+)
+
 // defaultParallel is how many switches are changed at a time where the input does not say.
 const defaultParallel = 16
 
@@ -140,6 +147,9 @@ func (s *Service) applyPlan(ctx context.Context, in applyIn) (*planSummary, erro
 		}
 		document = p.Document
 	}
+	if err := (&planRecord{Document: document}).checkSize(); err != nil {
+		return nil, err
+	}
 	doc, err := plan.Parse([]byte(document))
 	if err != nil {
 		return nil, err
@@ -167,8 +177,11 @@ func (s *Service) awaitApplied(ctx context.Context, id string) (*planSummary, er
 		return nil, fault.Wrap(fault.Timeout, err, "plan %s goes on; switch:plan-show %s shows how far it is", id, id)
 	}
 	out, err := s.getPlan(ctx, planIn{Plan: id})
-	if err != nil || out.State == planApplied {
-		return &out.planSummary, err
+	if err != nil {
+		return nil, err
+	}
+	if out.State == planApplied {
+		return &out.planSummary, nil
 	}
 	l := fault.List{fault.New(fault.Downstream, "plan %s is %s", id, out.State)}
 	for _, e := range out.Entries {
@@ -186,19 +199,42 @@ func (s *Service) beginApplying(
 	doc *plan.Plan,
 	found *preview,
 ) (p planRecord, err error) {
-	if in.Plan != "" {
-		return s.movePlan(ctx, in.Plan, planApplying, false, planFailed, planStopped, planUndone, planApplied, planUndoFailed)
-	}
-	p = planRecord{
-		Name:     doc.Name,
-		Document: in.Document,
-		Parallel: cmp.Or(in.Parallel, defaultParallel),
-		GoOn:     in.OnFault == "continue",
-	}
+	var nodes []uint64
+	changes := 0
 	for _, sw := range found.switches {
-		p.Nodes = append(p.Nodes, sw.sw.NodeId)
+		nodes = append(nodes, sw.sw.NodeId)
+		changes += len(sw.changes)
 	}
-	return s.beginPlan(ctx, p)
+	if in.Plan == "" {
+		return s.beginPlan(ctx, planRecord{
+			Name:     doc.Name,
+			Document: in.Document,
+			Nodes:    nodes,
+			Parallel: cmp.Or(in.Parallel, defaultParallel),
+			GoOn:     in.OnFault == onFaultContinue,
+		}, changes)
+	}
+	if err := s.makeRoom(ctx, in.Plan, changes); err != nil {
+		return p, err
+	}
+	again := func(p *planRecord) {
+		p.Nodes, p.Force = nodes, false
+		p.Parallel = cmp.Or(in.Parallel, p.Parallel)
+		if in.OnFault != "" {
+			p.GoOn = in.OnFault == onFaultContinue
+		}
+	}
+	return s.movePlan(
+		ctx,
+		in.Plan,
+		planApplying,
+		again,
+		planFailed,
+		planStopped,
+		planUndone,
+		planApplied,
+		planUndoFailed,
+	)
 }
 
 type planIn struct {
@@ -207,15 +243,29 @@ type planIn struct {
 }
 
 func (s *Service) stopPlan(ctx context.Context, in planIn) (*planSummary, error) {
-	p, err := s.movePlan(ctx, in.Plan, planStopped, false, planApplying, planUndoing)
+	p, err := s.movePlan(ctx, in.Plan, planStopped, func(*planRecord) {}, planApplying, planUndoing)
 	if err != nil {
 		return nil, err
 	}
 	return s.summaryOf(&p), nil
 }
 
+// undoPlan begins to undo a plan, also at switches that it was applied to before and that its names mean no more. One that
+// is undone may have left what was changed since; force overwrites that.
 func (s *Service) undoPlan(ctx context.Context, in planIn) (*planSummary, error) {
-	p, err := s.movePlan(ctx, in.Plan, planUndoing, in.Force, planApplied, planFailed, planStopped, planUndoFailed)
+	from := []planState{planApplied, planFailed, planStopped, planUndoFailed}
+	if in.Force {
+		from = append(from, planUndone)
+	}
+	p, err := s.movePlan(ctx, in.Plan, planUndoing, func(p *planRecord) {
+		p.Force = in.Force
+		for _, r := range s.writer.Done(p.ID) {
+			holds := r.Operation.Undo == "" && r.UndoneBy == ""
+			if holds && !slices.Contains(p.Nodes, r.Node) {
+				p.Nodes = append(p.Nodes, r.Node)
+			}
+		}
+	}, from...)
 	if err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -74,7 +75,7 @@ type undoIn struct {
 }
 
 type undoOut struct {
-	Operation string   `json:"operation"`
+	Operation string   `json:"operation,omitempty"`
 	Left      []string `json:"left,omitempty"`
 }
 
@@ -92,6 +93,9 @@ func (s *Service) undo(ctx context.Context, in undoIn) (*undoOut, error) {
 	if err != nil {
 		return nil, err
 	}
+	if slices.Contains(lines, writes.NothingShows) {
+		return &undoOut{Left: lines}, nil
+	}
 	return &undoOut{Operation: id, Left: lines}, nil
 }
 
@@ -103,7 +107,7 @@ func undoOperation(r *writes.Record, force bool) writes.Operation {
 	} else {
 		what = "undoing " + what
 	}
-	return writes.Operation{What: what, Undo: r.ID, Force: force}
+	return writes.Operation{What: what, Undo: r.ID, Force: force, Group: r.Operation.Group}
 }
 
 func (s *Service) cmdUndo() commands.Command {
@@ -140,7 +144,10 @@ func (s *Service) runUndo(ctx context.Context, in *commands.Invocation) error {
 		return err
 	}
 	return in.Emit(out, func() string {
-		text := fmt.Sprintf("Taken back by operation %s.\n", out.Operation)
+		text := "Nothing was taken back:\n"
+		if out.Operation != "" {
+			text = fmt.Sprintf("Taken back by operation %s.\n", out.Operation)
+		}
 		for _, line := range out.Left {
 			text += "  " + line + "\n"
 		}

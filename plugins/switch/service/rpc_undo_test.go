@@ -2,11 +2,20 @@ package service
 
 import (
 	"encoding/json"
+	"fmt"
+	"net/netip"
 	"regexp"
+	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"ctl.internal/internal/lab/network"
+	"ctl.internal/internal/lab/simswitch"
+	"ctl.internal/internal/lab/snmpagent"
+	"ctl.internal/internal/lab/snmpwire"
+	"ctl.internal/plugins/switch/mib"
+	"ctl.internal/plugins/switch/snmp"
 	"ctl.internal/plugins/switch/writes"
 	"ctl.internal/sdk/fault"
 )
@@ -49,7 +58,7 @@ func (b *bench) undoChange(t *testing.T, id string, force bool) (undoOut, error)
 		return undoOut{}, err
 	}
 	var out undoOut
-	if err := json.Unmarshal([]byte(text), &out); err != nil || out.Operation == "" {
+	if err := json.Unmarshal([]byte(text), &out); err != nil || (out.Operation == "") != slices.Contains(out.Left, writes.NothingShows) {
 		t.Fatalf("%v: %s", err, text)
 	}
 	return out, nil
@@ -120,7 +129,7 @@ func TestUndoOfWhatWasChangedSince(t *testing.T) {
 	if _, err := b.undoChange(t, first.ID, true); err != nil || b.shows(t) != before {
 		t.Fatalf("%v\n got %s\nwant %s", err, b.shows(t), before)
 	}
-	if out, err := b.undoChange(t, first.ID, false); err != nil || len(out.Left) != 1 {
+	if out, err := b.undoChange(t, first.ID, false); err != nil || !slices.Equal(out.Left, []string{writes.NothingShows}) {
 		t.Fatalf("%v %q", err, out.Left)
 	}
 
@@ -148,5 +157,95 @@ func TestUndoOfWhatWasChangedSince(t *testing.T) {
 	list := b.mustCall(t, "switch-undo", "get-undoable", `{"switch":"sw1","limit":2}`)
 	if strings.Count(list, `"operation"`) != 2 || !strings.Contains(list, `"change":"undoing making VLAN 30"`) {
 		t.Fatal(list)
+	}
+}
+
+// exchangedNames is a switch whose interfaces 3 and 4 change their names.
+type exchangedNames struct {
+	snmpagent.MIB
+	on atomic.Bool
+}
+
+func (e *exchangedNames) name(name snmpwire.OID, v snmpwire.Value) snmpwire.Value {
+	for _, oid := range []string{"1.3.6.1.2.1.31.1.1.1.1", "1.3.6.1.2.1.2.2.1.2"} {
+		column := snmpwire.MustOID(oid)
+		if e.on.Load() && name.HasPrefix(column) && len(name) == len(column)+1 {
+			switch name[len(column)] {
+			case 3:
+				return e.MIB.Get(column.Append(4))
+			case 4:
+				return e.MIB.Get(column.Append(3))
+			}
+		}
+	}
+	return v
+}
+
+func (e *exchangedNames) Get(name snmpwire.OID) snmpwire.Value { return e.name(name, e.MIB.Get(name)) }
+
+func (e *exchangedNames) Next(name, dst snmpwire.OID) (snmpwire.OID, snmpwire.Value) {
+	at, v := e.MIB.Next(name, dst)
+	return at, e.name(at, v)
+}
+
+// Neither an undo nor the undo of it changes a port whose interface is another one now.
+func TestUndoAtAPortThatIsAnother(t *testing.T) {
+	model, err := simswitch.New(simswitch.Config{Name: "sw1", MAC: simswitch.MAC{2, 0, 0, 0, 0, 1}, Ports: 8, Address: netip.MustParsePrefix("192.0.2.1/24")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := &exchangedNames{MIB: model.MIB(simswitch.NewSchema(simswitch.LLDP))}
+	h := snmpagent.NewHost()
+	t.Cleanup(h.Close)
+	s, err := h.Listen(netip.MustParseAddrPort("127.0.0.1:0"), snmpagent.New(snmpagent.Config{MIB: e, ReadCommunity: "public", WriteCommunity: "public"}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := benchOf(t, fmt.Appendf(nil, "MAC,IP,SNMP_Community,CLI_Username,CLI_Password,Model,Port\n02:00:00:00:00:01,127.0.0.1,public,admin,password,generic,%d\n", s.Addr().Port()))
+	b.mustCall(t, "switch-port", "set-port", `{"switch":"sw1","port":"port3","description":"a bench"}`)
+	for range 3 { // an undo, that of the undo, and so on
+		last := b.lastChange(t).ID
+		before := b.shows(t)
+		e.on.Store(true)
+		_, err := b.undoChange(t, last, false)
+		e.on.Store(false)
+		if fault.KindOf(err) != fault.InUse || !strings.Contains(err.Error(), "changed places") || b.shows(t) != before {
+			t.Fatalf("%v\n got %s\nwant %s", err, b.shows(t), before)
+		}
+		if _, err := b.undoChange(t, last, false); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// A VLAN that was given another name since is somebody else's: it stays, without the ports of the change.
+func TestUndoOfAVLANThatWasRenamed(t *testing.T) {
+	b := newLab(t, network.Options{Topology: "chain:2", Ports: 6, Hosts: 1})
+	b.mustCall(t, "switch", "vlan-add", `{"switch":"sw1","vlan-id":20,"vlan-name":"lab","tagged":["port4"]}`)
+	made := b.lastChange(t)
+	sw, err := b.findNamedSwitch("sw1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := netip.AddrPortFrom(netip.MustParseAddr(sw.Address), uint16(sw.Snmp.Port))
+	name := snmp.Octets(mib.Sub(mib.QVlanStaticName, 20), []byte("ours"))
+	if err := b.client.Set(t.Context(), snmp.Target{Addr: at, Community: sw.Snmp.WriteCommunity}, name); err != nil {
+		t.Fatal(err)
+	}
+	out, err := b.undoChange(t, made.ID, false)
+	if err != nil || len(out.Left) != 1 || !strings.Contains(out.Left[0], "ours") {
+		t.Fatalf("%v %q", err, out.Left)
+	}
+	if now := b.mustCall(t, "switch", "vlans", `{"switch":"sw1","vlan-id":20}`); !strings.Contains(now, `"ours"`) || strings.Contains(now, "port4") {
+		t.Error(now)
+	}
+	if _, err = b.undoChange(t, made.ID, false); fault.KindOf(err) != fault.InUse {
+		t.Error(err)
+	}
+	if _, err = b.undoChange(t, made.ID, true); err != nil {
+		t.Fatal(err)
+	}
+	if now := b.mustCall(t, "switch", "vlans", `{"switch":"sw1"}`); strings.Contains(now, `"vlan-id":20`) {
+		t.Error(now)
 	}
 }

@@ -18,6 +18,7 @@ type carried struct {
 	begun  bool // as sent
 	kept   bool // its end is not certain
 	quiet  bool // what is sent takes the operation back
+	partly bool // an undo that leaves what was changed since
 }
 
 type carriedKey struct{}
@@ -37,6 +38,7 @@ func Begin(ctx context.Context, p Plan) error {
 	}
 	r := c.record
 	r.Plan, r.State, r.Epoch, r.Source = p, Sent, c.term.Epoch(), c.w.opt.Source
+	r.Partly = c.partly
 	if err := c.w.putRecord(ctx, c, r); err != nil {
 		if fault.KindOf(err) == fault.NotFound {
 			return err
@@ -73,6 +75,13 @@ func Named(ctx context.Context) map[uint32]string {
 func Keep(ctx context.Context) {
 	if c := carriedFrom(ctx); c != nil {
 		c.kept = true
+	}
+}
+
+// Leave says, before anything is sent, that an undo leaves what was changed since: the change can be undone again.
+func Leave(ctx context.Context) {
+	if c := carriedFrom(ctx); c != nil {
+		c.partly = true
 	}
 }
 

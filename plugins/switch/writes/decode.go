@@ -26,6 +26,17 @@ func decodeDone(id string, value []byte) (r Record, err error) {
 	return r, r.check()
 }
 
+// decodePlanned reads a record of a plan.
+func decodePlanned(key string, value []byte) (r Record, err error) {
+	if err := json.Unmarshal(value, &r); err != nil {
+		return r, err
+	}
+	if plannedKey(r.Operation.Group, r.Node, r.ID) != key {
+		return r, fmt.Errorf("it says that it is %.60q", r.ID)
+	}
+	return r, r.check()
+}
+
 // decodeRecord reads a record. One that cannot be repaired (of another release, or damaged) is
 // refused here: it is shown, and its switch does not wait for it.
 func decodeRecord(key string, value []byte) (r Record, err error) {

@@ -1,6 +1,7 @@
 package writes
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 
@@ -22,6 +23,9 @@ type Operation struct {
 	Undo  string // the operation that is taken back; its request, if any, is found when it is carried out
 	Force bool   // of an undo: what was changed since is overwritten
 	Group string // the plan that it is of
+	// Current finds What and Request while no other change of the switch is carried out; without a Request then, there is
+	// nothing to do. Only the process that acts on switches carries out such an operation.
+	Current func(context.Context, *Operation) error
 }
 
 // Name is the name of the operation in the driver contract, "WriteVlan", or Discover or Undo.

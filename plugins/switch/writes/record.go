@@ -44,6 +44,7 @@ type Record struct {
 	Text    string    `json:"text,omitempty"`
 
 	UndoneBy string `json:"undone-by,omitempty"` // the operation that took it back
+	Partly   bool   `json:"partly,omitempty"`    // an undo that left what was changed since
 }
 
 // What names the operation for people.

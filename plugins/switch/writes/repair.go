@@ -67,7 +67,7 @@ func (w *Writer) repairSwitch(
 		if err != nil {
 			return err
 		}
-		outcome, text, err := w.opt.Repair(act, sw, &r)
+		outcome, text, err := w.callRepair(act, sw, &r)
 		end()
 		if err != nil {
 			f := fault.Wrap(
@@ -90,6 +90,20 @@ func (w *Writer) repairSwitch(
 		}
 	}
 	return nil
+}
+
+// callRepair has a change repaired. After a panic it waits, as if the switch could not be asked, and the process lives.
+func (w *Writer) callRepair(
+	ctx context.Context,
+	sw *switchdriver.Switch,
+	r *Record,
+) (outcome Outcome, text string, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = w.panicked(r, v)
+		}
+	}()
+	return w.opt.Repair(ctx, sw, r)
 }
 
 // endRepaired ends a record by what its repair found. Whoever still waits for it is

@@ -14,9 +14,15 @@ import (
 // Undo is the operation that takes back an earlier one, which was carried out.
 const Undo = "Undo"
 
-const donePrefix = "done/"
+// NothingShows is the line of an undo that has nothing to take back. It is not recorded.
+const NothingShows = "nothing of it shows any more"
 
-// The bounds of what can be undone: how many changes are kept, and how long.
+const (
+	donePrefix    = "done/"
+	plannedPrefix = "planned/"
+)
+
+// The bounds of what can be undone: how many changes are kept that are of no plan, and how long.
 const (
 	maxDone  = 5000
 	keepDone = 30 * 24 * time.Hour
@@ -44,31 +50,50 @@ func (r *Record) canBeUndone() bool {
 	return r.Node != 0 && r.State == Done && known && !r.Operation.Bounces()
 }
 
+// plannedKey is the key of a change of a plan.
+func plannedKey(plan string, node uint64, id string) string { return plan + "/" + keyOf(node, id) }
+
+// putDone writes a change that can be undone.
+func (w *Writer) putDone(tx *state.Tx, r Record) error {
+	if r.Operation.Group != "" {
+		return w.planned.Put(tx, plannedKey(r.Operation.Group, r.Node, r.ID), r)
+	}
+	return w.done.Put(tx, r.ID, r)
+}
+
+// findUndone finds the change that an operation takes back.
+func (w *Writer) findUndone(n state.Reader, node uint64, o *Operation) (Record, bool) {
+	if r, ok := w.planned.Get(n, plannedKey(o.Group, node, o.Undo)); ok {
+		return r, true
+	}
+	return w.done.Get(n, o.Undo)
+}
+
 // keepDone keeps a change that was carried out for its undo.
 func (w *Writer) keepDone(tx *state.Tx, r Record) error {
 	if !r.canBeUndone() {
 		return nil
 	}
 	w.pruneDone(tx)
-	if of, ok := w.done.Get(tx, r.Operation.Undo); ok {
+	if of, ok := w.findUndone(tx, r.Node, &r.Operation); ok && !r.Partly {
 		if err := w.markUndone(tx, of, r.ID); err != nil {
 			return err
 		}
 	}
 	r.Timeout, r.Outcome, r.Text = 0, "", ""
-	return w.done.Put(tx, r.ID, r)
+	return w.putDone(tx, r)
 }
 
 // markUndone notes which change took a record back; what a record that is an undo took back holds again.
 func (w *Writer) markUndone(tx *state.Tx, r Record, by string) error {
 	r.UndoneBy = by
-	if again, ok := w.done.Get(tx, r.Operation.Undo); ok && again.UndoneBy == r.ID {
+	if again, ok := w.findUndone(tx, r.Node, &r.Operation); ok && again.UndoneBy == r.ID {
 		again.UndoneBy = ""
-		if err := w.done.Put(tx, again.ID, again); err != nil {
+		if err := w.putDone(tx, again); err != nil {
 			return err
 		}
 	}
-	return w.done.Put(tx, r.ID, r)
+	return w.putDone(tx, r)
 }
 
 // pruneDone removes the oldest changes, to make room for one more.
@@ -95,8 +120,27 @@ func (w *Writer) pruneDone(tx *state.Tx) {
 
 // Done returns the changes that can be undone, the newest first; group: only those of it.
 func (w *Writer) Done(group string) (out []Record) {
-	for _, r := range w.done.All(w.store.Now(), "") {
+	now := w.store.Now()
+	for _, r := range w.done.All(now, "") {
 		if group == "" || r.Operation.Group == group {
+			out = append(out, r)
+		}
+	}
+	prefix := ""
+	if group != "" {
+		prefix = group + "/"
+	}
+	for _, r := range w.planned.All(now, prefix) {
+		out = append(out, r)
+	}
+	slices.SortFunc(out, func(a, b Record) int { return strings.Compare(b.ID, a.ID) })
+	return out
+}
+
+// Planned are the changes of a plan at a switch, the newest first, also those that were undone.
+func (w *Writer) Planned(n state.Reader, plan string, node uint64) (out []Record) {
+	for _, r := range w.planned.All(n, plannedKey(plan, node, "")) {
+		if r.Operation.Undo == "" {
 			out = append(out, r)
 		}
 	}
@@ -104,25 +148,60 @@ func (w *Writer) Done(group string) (out []Record) {
 	return out
 }
 
-// FindDone returns a change that can be undone.
-func (w *Writer) FindDone(id string) (Record, error) {
-	r, ok := w.done.Get(w.store.Now(), id)
-	if !ok {
-		return r, fault.At(
-			fault.NotFound,
-			"operation",
-			"there is no change %.40q that can be undone; switch:undo without an operation lists them",
-			id,
-		)
+// PlannedLen is the number of changes of plans that are kept.
+func (w *Writer) PlannedLen(n state.Reader) int { return w.planned.Len(n) }
+
+// Plans are the plans of which changes are kept.
+func (w *Writer) Plans(n state.Reader) map[string]bool {
+	out := map[string]bool{}
+	for _, r := range w.planned.All(n, "") {
+		out[r.Operation.Group] = true
 	}
-	return r, nil
+	return out
 }
 
-// Undoing is what an operation takes back.
-func (w *Writer) Undoing(o *Operation) (Undoing, error) {
-	r, err := w.FindDone(o.Undo)
-	if err != nil {
-		return Undoing{}, err
+// Forget removes up to most changes of a plan, and returns them; undone: only undos and what they took back.
+func (w *Writer) Forget(tx *state.Tx, plan string, undone bool, most int) (out []Record) {
+	for key, r := range w.planned.All(tx.Snapshot(), plan+"/") {
+		if len(out) == most {
+			break
+		}
+		if !undone || r.Operation.Undo != "" || r.UndoneBy != "" {
+			w.planned.Delete(tx, key)
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// FindDone returns a change that can be undone.
+func (w *Writer) FindDone(id string) (Record, error) {
+	now := w.store.Now()
+	if r, ok := w.done.Get(now, id); ok {
+		return r, nil
+	}
+	for _, r := range w.planned.All(now, "") {
+		if r.ID == id {
+			return r, nil
+		}
+	}
+	return Record{}, notDone(id)
+}
+
+func notDone(id string) error {
+	return fault.At(
+		fault.NotFound,
+		"operation",
+		"there is no change %.40q that can be undone; switch:undo without an operation lists them",
+		id,
+	)
+}
+
+// Undoing is what an operation takes back at a switch.
+func (w *Writer) Undoing(node uint64, o *Operation) (Undoing, error) {
+	r, ok := w.findUndone(w.store.Now(), node, o)
+	if !ok {
+		return Undoing{}, notDone(o.Undo)
 	}
 	return Undoing{
 		Record: r,

@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
+	"runtime/debug"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -64,10 +65,12 @@ type Writer struct {
 	opt   Options
 	table *state.Table[Record]
 	done  *state.Table[Record] // changes that were carried out, by id: what can be undone
-	store *state.Store
-	term  atomic.Pointer[state.Term] // nil: another process holds the role
-	turns switchdriver.Turns         // one change at a time for each switch
-	news  chan struct{}              // records have changed
+	// planned are those of plans, by plan, switch and id. They are kept as long as their plan.
+	planned *state.Table[Record]
+	store   *state.Store
+	term    atomic.Pointer[state.Term] // nil: another process holds the role
+	turns   switchdriver.Turns         // one change at a time for each switch
+	news    chan struct{}              // records have changed
 
 	draining atomic.Bool
 	active   atomic.Int64 // operations that are being carried out
@@ -90,12 +93,16 @@ func New(o Options) *Writer {
 		state.Private(donePrefix),
 		state.Codec[Record]{Decode: decodeDone},
 	)
+	w.planned = state.NewTableWith(
+		state.Private(plannedPrefix),
+		state.Codec[Record]{Decode: decodePlanned},
+	)
 	w.table.Notify(func([]string) { together.Notify(w.news) })
 	return w
 }
 
 // Views are what the store follows for the Writer.
-func (w *Writer) Views() []state.View { return []state.View{w.table, w.done} }
+func (w *Writer) Views() []state.View { return []state.View{w.table, w.done, w.planned} }
 
 // Bind gives the Writer the store, opened with its views.
 func (w *Writer) Bind(s *state.Store) { w.store = s }
@@ -152,6 +159,9 @@ func (w *Writer) DoRecorded(
 			record: r,
 		}, sw)
 		return r.ID, lines, err
+	}
+	if o.Current != nil {
+		return "", nil, fault.New(fault.Unavailable, "this process acts on switches no more; nothing was sent")
 	}
 	lines, err = w.askHolder(ctx, r)
 	return r.ID, lines, err
@@ -266,7 +276,44 @@ func (w *Writer) performOperation(
 			return nil, err
 		}
 	}
-	return w.opt.Perform(act, sw, &c.record.Operation)
+	if find := c.record.Operation.Current; find != nil {
+		if err := find(act, &c.record.Operation); err != nil || c.record.Operation.Request == nil {
+			return nil, err
+		}
+	}
+	return w.callPerform(act, c, sw)
+}
+
+// callPerform has an operation carried out. A panic of who does it is a fault of the operation: it is recorded, what was
+// begun is repaired, and the process lives.
+func (w *Writer) callPerform(
+	ctx context.Context,
+	c *carried,
+	sw *switchdriver.Switch,
+) (lines []string, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			c.kept = c.begun
+			err = w.panicked(&c.record, v)
+		}
+	}()
+	return w.opt.Perform(ctx, sw, &c.record.Operation)
+}
+
+// panicked is the fault of a panic; the log has the details.
+func (w *Writer) panicked(r *Record, v any) error {
+	w.opt.Log.Error(
+		"a change panicked",
+		"operation",
+		r.ID,
+		"switch",
+		r.Switch,
+		"panic",
+		fmt.Sprint(v),
+		"stack",
+		string(debug.Stack()),
+	)
+	return fault.New(fault.Internal, "internal error in the plugin; its log has the details")
 }
 
 // finishOperation writes what is left of an operation: for a caller that waits for its record the

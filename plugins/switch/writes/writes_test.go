@@ -26,11 +26,13 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // device counts what is sent to it.
 type device struct {
-	mu    sync.Mutex
-	sent  map[string]int
-	fail  func() error
-	block chan struct{} // nil: nothing waits
-	begun chan struct{}
+	mu   sync.Mutex
+	sent map[string]int
+	fail func() error
+	// panics is how many repairs panic.
+	panics int
+	block  chan struct{} // nil: nothing waits
+	begun  chan struct{}
 }
 
 func (d *device) perform(ctx context.Context, sw *switchdriver.Switch, o *Operation) ([]string, error) {
@@ -83,6 +85,10 @@ func start(t *testing.T, h *plugintest.Host, d *device) *process {
 		Repair: func(_ context.Context, sw *switchdriver.Switch, r *Record) (Outcome, string, error) {
 			d.mu.Lock()
 			defer d.mu.Unlock()
+			if d.panics > 0 {
+				d.panics--
+				panic("ouch")
+			}
 			if d.sent[fmt.Sprintf("%d %s", sw.NodeId, r.What())] > 0 {
 				return Whole, "", nil
 			}
