@@ -64,7 +64,7 @@ type Service struct {
 	troubles *host.Troubles  // the controller's list
 	replies  *host.Publisher // of echo requests
 	echoes   *semaphore.Weighted
-	standing standing
+	standing *standing
 	life     context.Context // of the plugin: what calls began ends with it
 	measures *measures
 	health   func(sdk.Health)
@@ -82,8 +82,9 @@ func Start(ctx context.Context, env *sdk.Env) (*sdk.Plugin, error) {
 		look:    make(chan struct{}, 1),
 		proving: make(chan struct{}, 1),
 		health:  env.Health,
+
+		standing: newStanding(),
 	}
-	s.standing.all = map[string]*standingEcho{}
 	if err := env.DecodeConfig(&s.set); err != nil {
 		return nil, err
 	}
