@@ -30,7 +30,9 @@ class Rogue(ctlplugin.Base):
     def configure(self, request, context):
         answer = super().configure(request, context)
         rogue.data, rogue.token = request.data_dir, (("ctl-token", request.host_token),)
-        rogue.host = grpc.insecure_channel("unix:" + request.host_socket)
+        # Without probes a stream that is not read keeps 64 KB here: otherwise hundreds of them take gigabytes of this
+        # process, whose own limit then ends it before the controller's are reached.
+        rogue.host = grpc.insecure_channel("unix:" + request.host_socket, options=(("grpc.http2.bdp_probe", 0),))
         return answer
 
     def metrics(self, _request, _context):
