@@ -164,7 +164,7 @@ func TestTraceAndProactiveEchoRequests(t *testing.T) {
 	l.events(`{"ping-target-node-id":"1","ping-result":"success"}`, `{"ping-target-node-id":"3","ping-result":"success"}`)
 	full.SetPlane(plane(none, nil))
 	l.events(`{"ping-target-node-id":"1","ping-result":"failed! Time out!`, `{"ping-target-node-id":"3","ping-result":"failed! Time out!`)
-	l.says("bier-oam-api:get-echo-requests", `{}`, `"topology-id":"flow:1","channel-name":"tv","mode-type":"ping","interval":1,"target-node-id":["1","3"],"last":"20`, "2 of 2 failed")
+	l.says("bier-oam-api:get-echo-requests", `{}`, `"topology-id":"flow:1","channel-name":"tv","mode-type":"ping","interval":1,"node-id":["1","3"],"last":"20`, "2 of 2 failed")
 	l.refused("bier-oam-api:stop-echo-request", `{"input":{"channel-name":"tv"}}`, fault.Missing)
 	l.says("bier-oam-api:stop-echo-request", `{"input":{"topology-id":"other","channel-name":"tv"}}`, "FAILURE", "has no proactive echo request")
 	l.says("bier-oam-api:stop-echo-request", `{"input":{"topology-id":"flow:1","channel-name":"tv"}}`, "SUCCESS")

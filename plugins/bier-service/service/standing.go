@@ -220,7 +220,7 @@ type standingRow struct {
 	Channel  string    `json:"channel-name"`
 	Mode     string    `json:"mode-type"`
 	Interval uint32    `json:"interval"` // seconds
-	Targets  []string  `json:"target-node-id"`
+	Targets  []string  `json:"node-id"`
 	Last     time.Time `json:"last,omitzero"`
 	Result   string    `json:"result,omitempty"`
 }
