@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"encoding/json"
+	stdnet "net"
 	"strings"
 	"testing"
 
@@ -15,6 +16,7 @@ type trouble struct {
 	Kind         string `json:"kind"`
 	Subject      string `json:"subject"`
 	Since        string `json:"since"`
+	Cause        string `json:"cause"`
 	Remedy       string `json:"remedy"`
 	Acknowledged *struct {
 		By string `json:"by"`
@@ -107,4 +109,53 @@ func TestTroubles(t *testing.T) {
 	}
 	c.Ctl("switch:TopoDiscover")
 	until("all is over", none)
+}
+
+// A VLAN at one end of a link and a switch that has never answered are listed after a discovery, and end when they do.
+func TestTroublesOfSwitches(t *testing.T) {
+	net, err := lab.Start(lab.Options{Topology: "ring:3"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(net.Close)
+	c := harness.Start(t, bin, map[string]string{"switch_swdb.csv": string(net.CSV())})
+	c.Ctl("feature:install --grant ctl-switch-all")
+	var all map[string]trouble
+	discovered := func(what string, f func() bool) {
+		t.Helper()
+		harness.Within(t, what, func() bool {
+			c.Ctl("switch:TopoDiscover")
+			_, all = listTroubles(t, c, admin)
+			return f()
+		})
+	}
+	discovered("nothing is wrong", func() bool { return len(all) == 0 })
+
+	c.Ctl("switch:vlan-add sw1 77 --name half --tagged port1,port2")
+	discovered("the VLAN is at one end", func() bool { return all["vlan-mismatch"].ID != "" })
+	one := all["vlan-mismatch"]
+	if !strings.Contains(one.Cause, "VLAN 77: sw1 ") || !strings.Contains(one.Subject, "sw1 port") || one.Remedy == "" {
+		t.Errorf("the VLAN at one end: %+v", one)
+	}
+	c.Ctl("switch:vlan-del sw1 77")
+	discovered("the VLAN is at no end", func() bool { return len(all) == 0 })
+
+	silent, err := stdnet.ListenPacket("udp", "127.0.0.1:0") // it reads and answers nothing
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer silent.Close()
+	address := silent.LocalAddr().String()
+	a := c.Do("POST", "/rests/operations/switch-db:add-switch-entry", admin, `{"input":{"node-ip":"`+address+`","node-mac":"02:00:00:00:09:09","community":"public"}}`)
+	if a.Status/100 != 2 {
+		t.Fatalf("%d %s", a.Status, a.Body)
+	}
+	discovered("the silent switch is listed", func() bool { return all["switch-never-answered"].ID != "" })
+	if one := all["switch-never-answered"]; !strings.Contains(one.Subject, address) || !strings.Contains(one.Cause, "never answered") {
+		t.Errorf("the silent switch: %+v", one)
+	}
+	if a := c.Do("POST", "/rests/operations/switch-db:delete-switch-entry", admin, `{"input":{"node-ip":"`+address+`"}}`); a.Status/100 != 2 {
+		t.Fatalf("%d %s", a.Status, a.Body)
+	}
+	discovered("it is in the list no more", func() bool { return len(all) == 0 })
 }

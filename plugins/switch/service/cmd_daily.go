@@ -133,7 +133,7 @@ func (s *Service) dailyCommands() []commands.Command {
 		dailyCommand("switch:vlans", "Show the VLANs of a switch or of all", "Read now, with the names of the ports.\n\nExample: switch:vlans sw1\n         switch:vlans --vlan 100",
 			s.switchArg(false), []commands.Option{vlanOption()}, func(in *commands.Invocation) (vlanIDIn, error) {
 				id, err := vlanID(in.Option("vlan"))
-				return vlanIDIn{in.Arg("switch"), id}, err
+				return vlanIDIn{Switch: in.Arg("switch"), VLAN: id}, err
 			}, s.vlanLines),
 		dailyCommand("switch:vlan-mismatches", "Show the VLANs that do not match at the ends of links", "Compares what all switches report now:\n"+
 			"  one-end  only one end of a link has the VLAN\n  tagging  one end has it tagged, the other untagged\n  name     switches call the VLAN differently\n\n"+
@@ -370,7 +370,7 @@ func (s *Service) cmdVLANChange(name string, create bool) commands.Command {
 		}
 		out, err := change(
 			ctx,
-			vlanByName{vlanIDIn{in.Arg("switch"), id}, in.Option("name"), strings.Split(in.Option("tagged"), ","), strings.Split(in.Option("untagged"), ",")},
+			vlanByName{vlanIDIn{Switch: in.Arg("switch"), VLAN: id}, in.Option("name"), strings.Split(in.Option("tagged"), ","), strings.Split(in.Option("untagged"), ",")},
 		)
 		return doneVLAN(in, "is written", id, out, err)
 	}
@@ -406,7 +406,7 @@ func (s *Service) cmdVLANDel() commands.Command {
 			}
 			out, err := switchHandler(s, s.dropVLAN)(
 				ctx,
-				vlanByName{vlanIDIn: vlanIDIn{in.Arg("switch"), id}},
+				vlanByName{vlanIDIn: vlanIDIn{Switch: in.Arg("switch"), VLAN: id}},
 			)
 			return doneVLAN(in, "is removed", id, out, err)
 		},

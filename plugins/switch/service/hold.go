@@ -39,6 +39,7 @@ func (s *Service) holdRole(ctx context.Context, term *state.Term) {
 	})
 	work.Go(func() { s.runPlans(ctx, term) })
 	work.Go(func() { s.followSDN(ctx) })
+	work.Go(func() { s.reportTroubles(ctx) })
 	work.Go(func() { s.pollCounters(ctx) })
 	work.Go(func() { s.followStations(ctx, term) })
 	if s.set.Traps.Listen != noTraps {
@@ -123,6 +124,7 @@ func (s *Service) finishDiscovery() {
 		return err == nil
 	})
 	together.Notify(s.discovered)
+	together.Notify(s.surveyed)
 	s.health(sdk.Health{
 		State: sdk.Healthy,
 		Details: map[string]string{

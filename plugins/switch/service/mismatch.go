@@ -34,13 +34,16 @@ type mismatch struct {
 	PeerPort string   `json:"peer-port,omitempty"`
 	Names    []string `json:"vlan-name,omitempty"`
 	Text     string   `json:"text"`
+
+	link *bridgeLink // nil of kind name
 }
 
 // linkEnd is an end of a link: the numbers of its port and, of a link aggregation, of the members.
 type linkEnd struct {
 	node    mib.MAC
 	name    string
-	port    string
+	port    string // as it is shown
+	id      string // of its termination point
 	numbers []uint32
 }
 
@@ -90,7 +93,7 @@ func findMismatches(links []bridgeLink, vlans map[mib.MAC][]*switchdriver.VLAN) 
 				Text:  "has several names: " + strings.Join(names, ", "),
 			})
 		}
-		for _, l := range links {
+		for i, l := range links {
 			_, knownA := vlans[l.a.node]
 			_, knownB := vlans[l.b.node]
 			if !knownA || !knownB {
@@ -100,7 +103,7 @@ func findMismatches(links []bridgeLink, vlans map[mib.MAC][]*switchdriver.VLAN) 
 			atB := carriedAt(byID[id][l.b.node], l.b.numbers)
 			m := compareEnds(l, atA, atB)
 			if m != nil {
-				m.VLAN = id
+				m.VLAN, m.link = id, &links[i]
 				out = append(out, *m)
 			}
 		}
@@ -248,6 +251,7 @@ func (s *Service) linkEndOf(e discovery.End, members []string) (linkEnd, bool) {
 		node: mib.MAC(id),
 		name: s.nameOf(mib.MAC(id)),
 		port: formatPort(s.portOf(e), s.portsOf(e.Node, members)),
+		id:   e.Port,
 	}
 	bridged := slices.ContainsFunc(o.Ports, func(p discovery.Port) bool {
 		return p.Bridged

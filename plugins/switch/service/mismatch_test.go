@@ -2,6 +2,7 @@ package service
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"ctl.internal/plugins/switch/mib"
@@ -85,5 +86,41 @@ func TestVLANMismatches(t *testing.T) {
 		1: {newTestVLAN(10, "x", []uint32{3}, nil)},
 	}); len(list) > 0 {
 		t.Errorf("a switch that could not be read has a mismatch: %+v", list)
+	}
+}
+
+// The controller's list has a trouble for each link, whatever number of VLANs does not match there.
+func TestMismatchTroubles(t *testing.T) {
+	links := []bridgeLink{
+		{
+			a: linkEnd{node: 1, name: "sw1", port: "port3", id: "3", numbers: []uint32{3}},
+			b: linkEnd{node: 2, name: "sw2", port: "port7", id: "7", numbers: []uint32{7}},
+		},
+		{
+			a: linkEnd{node: 1, name: "sw1", port: "port4", id: "4", numbers: []uint32{4}},
+			b: linkEnd{node: 3, name: "sw3", port: "port4", id: "4", numbers: []uint32{4}},
+		},
+	}
+	vlans := map[mib.MAC][]*switchdriver.VLAN{2: nil, 3: {newTestVLAN(5, "y", []uint32{4}, nil)}}
+	for id := uint32(101); id <= 125; id++ {
+		vlans[1] = append(vlans[1], newTestVLAN(id, "", []uint32{3}, nil))
+	}
+	vlans[1] = append(vlans[1], newTestVLAN(5, "x", []uint32{4}, nil))
+	s := &Service{}
+	s.set.Topology = "switch:1"
+	got := s.mismatchTroubles(findMismatches(links, vlans))
+	if len(got) != 1 {
+		t.Fatalf("%d troubles, not 1: %+v", len(got), got)
+	}
+	one := got[0]
+	if one.Kind != "vlan-mismatch" || one.Resource != "link 1:3 2:7" || one.Subject != "sw1 port port3 – sw2 port port7" || !one.Warning {
+		t.Errorf("the trouble is %+v", one)
+	}
+	if !strings.HasPrefix(one.Cause, "VLAN 101, 102, ") || !strings.Contains(one.Cause, "120 and 5 more: sw1 port port3 has it, sw2 port port7 has not") {
+		t.Errorf("the cause is %q", one.Cause)
+	}
+	want := []string{"/network-topology:network-topology/topology=switch:1/node=1", "/network-topology:network-topology/topology=switch:1/node=2"}
+	if !slices.Equal(one.Concerns, want) {
+		t.Errorf("it concerns %q, not %q", one.Concerns, want)
 	}
 }

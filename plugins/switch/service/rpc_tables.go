@@ -237,6 +237,8 @@ func (o *stpLines) formatTable() string {
 type vlanIDIn struct {
 	Switch string `json:"switch"`
 	VLAN   uint32 `json:"vlan-id"`
+
+	answering bool // switches that did not answer last are left out
 }
 
 func (in vlanIDIn) which() string { return in.Switch }
@@ -263,6 +265,9 @@ func (s *Service) vlanLines(ctx context.Context, in vlanIDIn) (*vlanLines, error
 	out := &vlanLines{Entries: []vlanLine{}}
 	read := map[mib.MAC][]*switchdriver.VLAN{}
 	partial, err := s.askEach(ctx, in.Switch, func(ctx context.Context, sw *switchdriver.Switch, mu *sync.Mutex) error {
+		if silent := s.survey.Failure(mib.MAC(sw.NodeId)); silent != nil && in.answering {
+			return silent
+		}
 		d, known, err := driver.For[switchdriver.VLANReader](ctx, s.drivers, sw, "ReadVlans")
 		if err != nil {
 			return err

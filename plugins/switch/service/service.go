@@ -54,7 +54,9 @@ type Service struct {
 	writer     *writes.Writer
 	sdn        *driver.SDN
 	plans      *plans
-	discovered chan struct{} // a discovery has ended
+	discovered chan struct{} // a discovery has ended: SDN settings may be due
+	surveyed   chan struct{} // the same: troubles may be other ones
+	troubles   *host.Troubles
 
 	store     *state.Store
 	kept      *state.Table[keptInterval]
@@ -89,6 +91,8 @@ func New(ctx context.Context, env *sdk.Env) (*sdk.Plugin, error) {
 		publisher:  &topology.Publisher{},
 		clocks:     traps.NewClocks(),
 		discovered: make(chan struct{}, 1),
+		surveyed:   make(chan struct{}, 1),
+		troubles:   env.Host.Troubles,
 		seen:       make(chan struct{}, 1),
 		firstLook:  make(chan struct{}),
 	}
