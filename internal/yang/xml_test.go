@@ -53,6 +53,8 @@ func TestXMLThatIsRefused(t *testing.T) {
 		{`<input ` + everyNS + `><node-id xmlns:n="urn:ietf:params:xml:ns:netconf:base:1.0" n:operation="delete">1</node-id></input>`, "YANG patch"},
 		{`<input>` + deep, "levels deep"},
 		{"<?xml version='1.0' encoding='ISO-8859-1'?><input/>", "encoding"},
+		{`<input ` + everyNS + numbered(` a%d=""`, maxXMLAttributes) + `/>`, "line 1, column 1967: an element has more than 256 attributes"},
+		{`<input ` + everyNS + numbered(` xmlns:a%d=""`, 200) + `><b` + numbered(` xmlns:b%d=""`, 200) + `/></input>`, "more than 256 namespace declarations"},
 	} {
 		_, err := r.DecodeInput([]byte(c.body), Options{XML: true})
 		ok := false
@@ -62,6 +64,50 @@ func TestXMLThatIsRefused(t *testing.T) {
 		if !ok {
 			t.Errorf("%.80s: got %v, want %s", c.body, err, c.want)
 		}
+	}
+}
+
+// numbered is a text with each number below n.
+func numbered(format string, n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, format, i)
+	}
+	return b.String()
+}
+
+// TestXMLBoundsAreReached checks documents that are as large as the bounds allow.
+func TestXMLBoundsAreReached(t *testing.T) {
+	r := testSet(t).RPC("every", "all")
+	for _, c := range []struct{ name, attributes, in string }{
+		{"attributes", numbered(` a%d=""`, maxXMLAttributes-1), `<names>n</names>`},
+		{"declarations", numbered(` xmlns:a%d=""`, maxXMLDeclarations-1), `<names>n</names>`},
+		{"declarations of elements that have ended do not count", "",
+			strings.Repeat(`<names`+numbered(` xmlns:a%d=""`, maxXMLDeclarations-1)+`>n</names>`, 2)},
+	} {
+		body := `<input ` + everyNS + c.attributes + `>` + c.in + `<left/></input>`
+		_, err := r.DecodeInput([]byte(body), Options{XML: true})
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+		}
+	}
+}
+
+// TestXMLTextInPieces checks that a text that comments divide is not copied once a piece.
+func TestXMLTextInPieces(t *testing.T) {
+	r := testSet(t).RPC("every", "all")
+	const pieces = 20_000
+	body := []byte(`<input ` + everyNS + `><names>` + strings.Repeat("x<!---->", pieces) + `</names><left/></input>`)
+	var got []byte
+	var err error
+	allocations := testing.AllocsPerRun(1, func() {
+		got, err = r.DecodeInput(body, Options{XML: true})
+	})
+	if want := `{"names":["` + strings.Repeat("x", pieces) + `"],"left":[null]}`; string(got) != want || err != nil {
+		t.Errorf("got %.80s, %v", got, err)
+	}
+	if allocations > pieces/10 {
+		t.Errorf("%v allocations for %d pieces", allocations, pieces)
 	}
 }
 

@@ -22,6 +22,9 @@ type xmlReader struct {
 	err    *fault.Error
 }
 
+// maxXMLDeclarations are the namespace declarations that may be in force: each prefix is looked for among all of them.
+const maxXMLDeclarations = 256
+
 // xmlns is a namespace declaration that is in force.
 type xmlns struct {
 	prefix, uri string
@@ -150,6 +153,13 @@ func (r *xmlReader) beginElement(t *xmlToken) bool {
 		case at.name.space == "" && at.name.local == "xmlns":
 			r.scope = append(r.scope, xmlns{"", at.value, r.depth})
 		}
+	}
+	if len(r.scope) > maxXMLDeclarations {
+		r.recordFault(
+			"more than %d namespace declarations are in force: declare a namespace once, or where it is used",
+			maxXMLDeclarations,
+		)
+		return false
 	}
 	t.name.space = r.namespace(t.name.space)
 	for i := range t.attrs {
@@ -291,6 +301,7 @@ func (r *xmlReader) foreignName(name prefixedName, above string) string {
 func (r *xmlReader) readGeneric(d *Data, module string) {
 	d.kind = jString
 	text := ""
+	var more []byte // texts after the first: comments and CDATA sections divide a text
 	var seen map[string]*Data
 	for r.err == nil {
 		switch t := r.nextToken(); t.kind {
@@ -315,8 +326,13 @@ func (r *xmlReader) readGeneric(d *Data, module string) {
 				have.addChild(c)
 			}
 		case xmlText:
-			text += t.text // almost always the only one
+			if text == "" {
+				text = t.text // almost always the only one
+			} else {
+				more = append(more, t.text...)
+			}
 		case xmlEndElement:
+			text += string(more)
 			if d.kind == jString {
 				d.text = text
 			} else if strings.TrimSpace(text) != "" {

@@ -2,6 +2,7 @@ package yang
 
 import (
 	"encoding/xml"
+	"fmt"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -19,6 +20,9 @@ type xmlScanner struct {
 	empty bool // the element that has just begun ends at once
 	fault string
 }
+
+// maxXMLAttributes are the attributes that an element may have: each is compared with those before it.
+const maxXMLAttributes = 256
 
 type xmlKind uint8
 
@@ -171,6 +175,10 @@ func (s *xmlScanner) scanAttribute() {
 	raw := s.text[s.pos : s.pos+end]
 	if strings.IndexByte(raw, '<') >= 0 {
 		s.fail("the value of an attribute has an unescaped <")
+		return
+	}
+	if len(s.attrs) == maxXMLAttributes {
+		s.fail(fmt.Sprintf("an element has more than %d attributes", maxXMLAttributes))
 		return
 	}
 	split := splitXMLName(name)

@@ -13,7 +13,7 @@ import (
 type Trouble struct {
 	Kind     string // lower-case letters, digits and hyphens, at most 64 bytes: "vlan-mismatch"
 	Resource string // path of data, "/module:list=key", or words such as "router r1"
-	// Concerns are further paths of data that the trouble names. Who may not read the data at one of the paths is not
+	// Concerns are further paths of data that the trouble names. Who may not read the data at one of the paths does not
 	// see the trouble.
 	Concerns []string
 	Subject  string    // the resource as people call it; empty = Resource
@@ -31,8 +31,11 @@ type TroubleEnd struct{ Node, Port string }
 // Troubles is the controller's list of what is wrong (ctl now), as far as it is of this plugin.
 type Troubles struct{ rpc pluginv1.HostTroublesClient }
 
-// Replace replaces the whole list of this plugin on this node, at most 500 troubles. The list ends with the process.
-// A controller that has no list answers a fault of kind Unavailable or Unsupported, which a plugin may ignore.
+// replaceTime bounds a call of Replace.
+const replaceTime = 10 * time.Second
+
+// Replace replaces the whole list of this plugin on this node, at most 500 troubles, within 10 s. The list ends with the
+// process. A controller that has no list answers a fault of kind Unavailable or Unsupported, which a plugin may ignore.
 func (t *Troubles) Replace(ctx context.Context, all []Trouble) error {
 	r := &pluginv1.ReplaceTroublesRequest{}
 	for _, one := range all {
@@ -54,6 +57,8 @@ func (t *Troubles) Replace(ctx context.Context, all []Trouble) error {
 		}
 		r.Troubles = append(r.Troubles, p)
 	}
+	ctx, cancel := context.WithTimeout(ctx, replaceTime)
+	defer cancel()
 	_, err := t.rpc.Replace(ctx, r)
 	return fault.FromStatus(err)
 }

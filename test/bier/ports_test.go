@@ -158,20 +158,26 @@ func TestTraceAndProactiveEchoRequests(t *testing.T) {
 		t.Error(said)
 	}
 
-	echo("proactive", "ping", `"interval":1,`)
+	l.says("bier-oam-api:start-echo-request", `{"input":{"channel-name":"tv","check-type":"proactive","mode-type":"ping","target-node-ids":[{"target-node-id":"1"}]}}`,
+		"FAILURE", "topology-id is missing")
+	echo("proactive", "ping", `"topology-id":"flow:1","interval":1,`)
 	l.events(`{"ping-target-node-id":"1","ping-result":"success"}`, `{"ping-target-node-id":"3","ping-result":"success"}`)
 	full.SetPlane(plane(none, nil))
 	l.events(`{"ping-target-node-id":"1","ping-result":"failed! Time out!`, `{"ping-target-node-id":"3","ping-result":"failed! Time out!`)
-	if said := l.run("bier-service", "bier:echo-list", nil); !strings.Contains(said, "2 of 2 failed") || !strings.Contains(said, "1s") {
+	l.says("bier-oam-api:get-echo-requests", `{}`, `"topology-id":"flow:1","channel-name":"tv","mode-type":"ping","interval":1,"node-id":["1","3"],"last":"20`, "2 of 2 failed")
+	l.refused("bier-oam-api:stop-echo-request", `{"input":{"channel-name":"tv"}}`, fault.Missing)
+	l.says("bier-oam-api:stop-echo-request", `{"input":{"topology-id":"other","channel-name":"tv"}}`, "FAILURE", "has no proactive echo request")
+	l.says("bier-oam-api:stop-echo-request", `{"input":{"topology-id":"flow:1","channel-name":"tv"}}`, "SUCCESS")
+	l.says("bier-oam-api:stop-echo-request", `{"input":{"topology-id":"flow:1","channel-name":"tv"}}`, "FAILURE", "has no proactive echo request")
+	echo("proactive", "trace", `"topology-id":"flow:1","interval":1,`)
+	if said := l.run("bier-service", "bier:echo-stop", nil, "tv"); strings.Contains(said, "error") {
 		t.Error(said)
 	}
-	l.says("bier-oam-api:stop-echo-request", `{"input":{"channel-name":"tv"}}`, "SUCCESS")
-	l.says("bier-oam-api:stop-echo-request", `{"input":{"channel-name":"tv"}}`, "FAILURE", "has no proactive echo request")
-	echo("proactive", "trace", `"interval":1,`)
+	echo("proactive", "trace", `"topology-id":"flow:1","interval":1,`)
 	l.must("bier-channel-api:remove-channel", `{"input":{"channel-name":"tv"}}`)
 	said := ""
 	l.until("it ends with its channel", func() bool {
-		said = l.run("bier-service", "bier:echo-list", nil)
-		return strings.Contains(said, "There is no proactive echo request")
+		said = l.must("bier-oam-api:get-echo-requests", `{}`)
+		return said == "{}"
 	}, func() string { return said })
 }

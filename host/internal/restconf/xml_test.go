@@ -4,6 +4,8 @@ import (
 	"encoding/xml"
 	"strings"
 	"testing"
+
+	"ctl.internal/sdk/fault"
 )
 
 const (
@@ -111,6 +113,53 @@ func TestXMLPatch(t *testing.T) {
 	}
 	f.want(400, "", "PATCH", lab, `<!DOCTYPE a><yang-patch/>`, media)
 	f.want(200, `{"lab:inventory":{"device":[{"name":"a","port":9},{"name":"b"}]}}`, "GET", lab, "")
+}
+
+// readOneEdit reads a patch of one edit with a value.
+func readOneEdit(value string) (*yangPatch, error) {
+	return readXMLPatch([]byte(`<yang-patch xmlns="urn:ietf:params:xml:ns:yang:ietf-yang-patch" xmlns:p="urn:p"><patch-id>1</patch-id>
+		<edit xmlns:q="urn:q"><edit-id>1</edit-id><value xmlns:p="urn:inner">` + value + `</value></edit></yang-patch>`))
+}
+
+// What comes before the element of a value is not of it; the element has the namespaces of the elements around it.
+func TestXMLPatchValue(t *testing.T) {
+	const around = ` xmlns:p="urn:inner" xmlns:q="urn:q" xmlns="urn:ietf:params:xml:ns:yang:ietf-yang-patch"`
+	for _, c := range []struct{ in, want string }{
+		{`<p:a>x</p:a>`, `<p:a` + around + `>x</p:a>`},
+		{` <p:a/> `, `<p:a` + around + `/> `},
+		{`<!-- a --><p:a>x</p:a>`, `<p:a` + around + `>x</p:a>`},
+		{"<!--a-->\n<?x y?>\n<!--<b>--><p:a c='1'>x</p:a><!-- d -->", `<p:a` + around + ` c='1'>x</p:a><!-- d -->`},
+		{`<p:a xmlns:p="urn:own" xmlns="urn:d"/>`, `<p:a xmlns:q="urn:q" xmlns:p="urn:own" xmlns="urn:d"/>`},
+		{`<!-- nothing -->`, ``},
+		{` `, ``},
+		{`text<p:a/>`, `text<p:a/>`}, // refused when it is read
+	} {
+		p, err := readOneEdit(c.in)
+		if err != nil || string(p.Edit[0].Value) != c.want {
+			t.Errorf("%s\n got %s, %v\nwant %s", c.in, p.Edit[0].Value, err, c.want)
+		}
+	}
+}
+
+func TestXMLPatchBounds(t *testing.T) {
+	const begin = `<yang-patch xmlns="urn:ietf:params:xml:ns:yang:ietf-yang-patch"`
+	edits := strings.Repeat(`<edit><value><a/></value></edit>`, maxEdits)
+	declared := strings.Repeat("x", maxPatchDeclarations/maxEdits)
+	for _, c := range []struct{ name, body string }{
+		{"edits are counted before the rest is read", begin + `>` + edits + `<edit/><unfinished`},
+		{"a namespace that each value is given", begin + ` xmlns:a="` + declared + `">` + edits + `</yang-patch>`},
+	} {
+		p, err := readXMLPatch([]byte(c.body))
+		if err == nil || fault.KindOf(err) != fault.TooBig {
+			t.Errorf("%s: %v, %v", c.name, p != nil, err)
+		}
+	}
+	// Declarations of one name count once, and other attributes not at all.
+	twice := strings.Repeat(` xmlns:a="urn:a" b="c"`, 1000)
+	_, err := readXMLPatch([]byte(begin + twice + `><patch-id>p</patch-id>` + edits + `</yang-patch>`))
+	if fault.KindOf(err) != fault.Invalid { // the edits have no ids
+		t.Error(err)
+	}
 }
 
 func TestXMLOfTheServerItself(t *testing.T) {

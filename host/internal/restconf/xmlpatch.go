@@ -3,6 +3,7 @@ package restconf
 import (
 	"bytes"
 	"encoding/xml"
+	"io"
 	"slices"
 
 	"ctl.internal/host/internal/restconf/tree"
@@ -15,20 +16,39 @@ type xmlPatch struct {
 	Attrs   []xml.Attr `xml:",any,attr"`
 	ID      string     `xml:"patch-id"`
 	Comment string     `xml:"comment"`
-	Edit    []struct {
-		Attrs  []xml.Attr `xml:",any,attr"`
-		ID     string     `xml:"edit-id"`
-		Op     string     `xml:"operation"`
-		Target string     `xml:"target"`
-		Point  string     `xml:"point"`
-		Where  string     `xml:"where"`
-		Value  struct {
-			Attrs []xml.Attr `xml:",any,attr"`
-			Inner []byte     `xml:",innerxml"`
-		} `xml:"value"`
-		Other []xml.Name `xml:",any"`
-	} `xml:"edit"`
+	Edit    xmlEdits   `xml:"edit"`
 }
+
+// xmlEdits are the edits of a patch in XML. They are counted as they are read.
+type xmlEdits []xmlEdit
+
+type xmlEdit struct {
+	Attrs  []xml.Attr `xml:",any,attr"`
+	ID     string     `xml:"edit-id"`
+	Op     string     `xml:"operation"`
+	Target string     `xml:"target"`
+	Point  string     `xml:"point"`
+	Where  string     `xml:"where"`
+	Value  struct {
+		Attrs []xml.Attr `xml:",any,attr"`
+		Inner []byte     `xml:",innerxml"`
+	} `xml:"value"`
+	Other []xml.Name `xml:",any"`
+}
+
+// UnmarshalXML implements xml.Unmarshaler: it reads one more edit.
+func (list *xmlEdits) UnmarshalXML(d *xml.Decoder, start xml.StartElement) error {
+	if len(*list) == maxEdits {
+		return tooManyEdits()
+	}
+	var e xmlEdit
+	err := d.DecodeElement(&e, &start)
+	*list = append(*list, e)
+	return err
+}
+
+// maxPatchDeclarations bounds the namespace declarations that all values of a patch together are given.
+const maxPatchDeclarations = 16 << 20 // bytes
 
 // readXMLPatch decodes and bounds a patch in XML.
 func readXMLPatch(body []byte) (*yangPatch, error) {
@@ -36,10 +56,15 @@ func readXMLPatch(body []byte) (*yangPatch, error) {
 		return nil, fault.New(fault.Malformed, "document types and entities are not accepted")
 	}
 	var in xmlPatch
-	if err := xml.Unmarshal(body, &in); err != nil {
+	err := xml.Unmarshal(body, &in)
+	if err != nil && fault.KindOf(err) == fault.TooBig {
+		return nil, err
+	}
+	if err != nil {
 		return nil, fault.Wrap(fault.Malformed, err, "the YANG patch cannot be read: %v", err)
 	}
 	p := &yangPatch{ID: in.ID, Comment: in.Comment}
+	around, total := declarations(in.Attrs), 0
 	for _, e := range in.Edit {
 		out := patchEdit{
 			ID:     e.ID,
@@ -47,43 +72,90 @@ func readXMLPatch(body []byte) (*yangPatch, error) {
 			Target: e.Target,
 			Point:  e.Point,
 			Where:  e.Where,
+			Value:  inScope(e.Value.Inner, around, declarations(e.Attrs), declarations(e.Value.Attrs)),
 		}
-		if value := bytes.TrimSpace(e.Value.Inner); len(value) > 0 {
-			out.Value = inScope(value, in.Attrs, e.Attrs, e.Value.Attrs)
+		if total += len(out.Value); total > len(body)+maxPatchDeclarations {
+			return nil, fault.New(
+				fault.TooBig,
+				"the namespace declarations of the patch, repeated in each value, have more than %d bytes: declare a namespace in the value that uses it",
+				maxPatchDeclarations,
+			)
 		}
 		p.Edit = append(p.Edit, out)
 	}
 	return p, p.checkEdits()
 }
 
-// inScope gives the first element of text those namespace declarations of the elements around it that it does not make
-// itself. Of several for one prefix the innermost counts.
-func inScope(text []byte, around ...[]xml.Attr) []byte {
-	end := bytes.IndexAny(text, " \t\r\n/>")
-	if end < 1 || text[0] != '<' {
-		return text
+// inScope returns the element of a value, with those namespace declarations of the elements around it that it does not
+// make itself. Of several for one prefix the innermost counts.
+func inScope(value []byte, around ...[]namespaceDeclaration) []byte {
+	text, first := firstElement(value)
+	if first == nil {
+		return text // what is no element is refused when the value is read
 	}
-	token, _ := xml.NewDecoder(bytes.NewReader(text)).RawToken()
-	first, _ := token.(xml.StartElement) // what is none is refused when the value is read
+	end := bytes.IndexAny(text, " \t\r\n/>")
 	declared := map[string]bool{}
-	for _, a := range first.Attr {
-		declared[declaration(a)] = true
+	for _, d := range declarations(first.Attr) {
+		declared[d.name] = true
 	}
 	out := bytes.Clone(text[:end])
-	for _, attrs := range slices.Backward(around) {
-		for _, a := range attrs {
-			name := declaration(a)
-			if name == "" || declared[name] {
+	for _, list := range slices.Backward(around) {
+		for _, d := range list {
+			if declared[d.name] {
 				continue
 			}
-			declared[name] = true
-			out = append(append(out, ' '), name+`="`...)
+			declared[d.name] = true
+			out = append(append(out, ' '), d.name+`="`...)
 			var b bytes.Buffer
-			_ = xml.EscapeText(&b, []byte(a.Value)) // a buffer takes all
+			_ = xml.EscapeText(&b, []byte(d.uri)) // a buffer takes all
 			out = append(append(out, b.Bytes()...), '"')
 		}
 	}
 	return append(out, text[end:]...)
+}
+
+// firstElement returns a value from its first element on, without the comments and processing instructions before it.
+// The element is nil if the value has none or text before it.
+func firstElement(value []byte) ([]byte, *xml.StartElement) {
+	d := xml.NewDecoder(bytes.NewReader(value))
+	for {
+		at := d.InputOffset()
+		token, err := d.RawToken()
+		switch t := token.(type) {
+		case xml.StartElement:
+			return value[at:], &t
+		case xml.Comment, xml.ProcInst:
+		case xml.CharData:
+			if len(bytes.TrimSpace(t)) > 0 {
+				return value, nil
+			}
+		default:
+			if err == io.EOF { // there is nothing in it
+				return nil, nil
+			}
+			return value, nil
+		}
+	}
+}
+
+// namespaceDeclaration is an attribute that declares a namespace.
+type namespaceDeclaration struct {
+	name string // "xmlns", or "xmlns:" and a prefix
+	uri  string
+}
+
+// declarations are the attributes that declare namespaces, each name once.
+func declarations(attrs []xml.Attr) (out []namespaceDeclaration) {
+	seen := map[string]bool{}
+	for _, a := range attrs {
+		name := declaration(a)
+		if name == "" || seen[name] {
+			continue
+		}
+		seen[name] = true
+		out = append(out, namespaceDeclaration{name, a.Value})
+	}
+	return out
 }
 
 // declaration is the name of an attribute that declares a namespace, empty for others.

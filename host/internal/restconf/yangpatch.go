@@ -50,7 +50,7 @@ func (patch *yangPatch) checkEdits() error {
 		)
 	}
 	if len(patch.Edit) > maxEdits {
-		return fault.New(fault.TooBig, "a patch may have %d edits", maxEdits)
+		return tooManyEdits()
 	}
 	seen := map[string]bool{}
 	for _, e := range patch.Edit {
@@ -65,6 +65,10 @@ func (patch *yangPatch) checkEdits() error {
 		seen[e.ID] = true
 	}
 	return nil
+}
+
+func tooManyEdits() error {
+	return fault.New(fault.TooBig, "a patch may have %d edits", maxEdits)
 }
 
 // yangPatch applies an ordered list of edits, all or nothing.

@@ -99,7 +99,7 @@ func TestOperationsAndEventsAreWithoutClosedEntries(t *testing.T) {
 	as := func(user string) context.Context {
 		return caller.With(t.Context(), caller.Caller{User: user, Domain: "sdn", Roles: []string{user}, Address: "127.0.0.1:1"})
 	}
-	for _, module := range []string{"bier-topology-api", "bier-channel-api", "bier-service-api", "openflow-topology"} {
+	for _, module := range []string{"bier-topology-api", "bier-channel-api", "bier-service-api", "bier-oam-api", "openflow-topology"} {
 		if s.disclosureTo(as("admin"), module) != nil || s.disclosureTo(as("user"), module) == nil {
 			t.Errorf("%s: kept from admin %v, from user %v", module, s.disclosureTo(as("admin"), module) != nil, s.disclosureTo(as("user"), module) != nil)
 		}
@@ -129,6 +129,9 @@ func TestOperationsAndEventsAreWithoutClosedEntries(t *testing.T) {
 		{"bier-topology-api", `{"topology-id": "open"}`, `{"topology-id": "open", "node-id": [{"node-id": "n1"}, {"node-id": "hidden"}]}`, `{"node-id":[{"node-id":"n1"}],"topology-id":"open"}`},
 		{"bier-topology-api", `{"topology-id": "open"}`, `{"subdomain-node": [{"node-id": "hidden"}]}`, `{"subdomain-node":[]}`},
 		{"bier-channel-api", `{"topology-id": "closed"}`, "", "refused"},
+		{"bier-oam-api", `{"topology-id": "closed", "channel-name": "c"}`, "", "refused"}, // stop-echo-request
+		{"bier-oam-api", `{}`, `{"echo-request": [{"topology-id": "closed", "node-id": ["n1"]}, {"topology-id": "open", "node-id": ["hidden", "n1"]}]}`,
+			`{"echo-request":[{"node-id":["n1"],"topology-id":"open"}]}`},
 		{"bier-channel-api", `{}`, `{"topology-id": "closed", "channel": []}`, "refused"},
 		{"bier-channel-api", `{}`, ``, ``},
 	} {

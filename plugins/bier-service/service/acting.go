@@ -63,12 +63,12 @@ func (s *Service) runActing(ctx context.Context, term *state.Term) {
 		Parallel: s.set.Parallel,
 		Repair:   s.set.Drift != "report",
 	}, managed, known)
-	s.acting.Store(a)
+	s.setActing(a)
 	var group sync.WaitGroup
 	group.Go(func() { a.records.runWriter(ctx) })
 	group.Go(func() { newProver(a).run(ctx) })
 	a.followConfig(ctx)
-	s.acting.Store(nil)
+	s.setActing(nil)
 	a.engine.Wait()
 	group.Wait()
 	s.registry.ForgetAll()

@@ -24,6 +24,12 @@ func (s *Service) commandTable() []commands.Command {
 		Required: true,
 		Complete: s.completeNodeIDs,
 	}
+	topology := commands.Option{
+		Name:     "topology",
+		Short:    "t",
+		Complete: s.completeTopologyIDs,
+		Help:     "topology-id; needed when several have the channel",
+	}
 	nodes := commands.Argument{
 		Name:     "node",
 		Help:     "node-ids; all when absent",
@@ -148,11 +154,7 @@ func (s *Service) commandTable() []commands.Command {
 					Complete: s.completeNodeIDs,
 				},
 			},
-			Options: []commands.Option{{
-				Name:  "topology",
-				Short: "t",
-				Help:  "topology-id; needed when several have the channel",
-			}},
+			Options: []commands.Option{topology},
 		},
 		{
 			Name:    "bier:trace",
@@ -160,7 +162,8 @@ func (s *Service) commandTable() []commands.Command {
 			Safe:    true,
 			Run:     s.showTraced,
 			Help: "Follows packets from the ingress to each egress node by the forwarding tables that routers show now. The next\n" +
-				"hop of a router that shows none is the computed one; the result says so.",
+				"hop of a router whose driver cannot read them is the computed one; the result says so. Where a table is not read\n" +
+				"otherwise, the rest of the way is unknown.",
 			Arguments: []commands.Argument{
 				{
 					Name:     "channel",
@@ -174,39 +177,20 @@ func (s *Service) commandTable() []commands.Command {
 					Complete: s.completeNodeIDs,
 				},
 			},
-			Options: []commands.Option{{
-				Name:  "topology",
-				Short: "t",
-				Help:  "topology-id; needed when several have the channel",
-			}},
-		},
-		{
-			Name:    "bier:echo-list",
-			Summary: "List the proactive echo requests",
-			Safe:    true,
-			Run:     s.showStanding,
-			Help:    "Shows what start-echo-request with check-type proactive began at this controller, with the last result of each.",
+			Options: []commands.Option{topology},
 		},
 		{
 			Name:    "bier:echo-stop",
 			Summary: "End the proactive echo requests of a channel",
+			Run:     s.stopStanding,
 			Help:    "They end also when the channel is not deployed any more, and when the plugin bier-service ends.",
 			Arguments: []commands.Argument{{
 				Name:     "channel",
 				Help:     "its name",
 				Required: true,
+				Complete: s.completeStanding,
 			}},
-			Options: []commands.Option{{
-				Name:  "topology",
-				Short: "t",
-				Help:  "topology-id; all when absent",
-			}},
-			Run: func(ctx context.Context, in *commands.Invocation) error {
-				return s.stopEcho(ctx, stopEchoIn{
-					Topology: in.Option("topology"),
-					Channel:  in.Arg("channel"),
-				})
-			},
+			Options: []commands.Option{topology},
 		},
 		{
 			Name:    "bier:ping",
@@ -226,11 +210,7 @@ func (s *Service) commandTable() []commands.Command {
 					Repeated: true,
 					Complete: s.completeNodeIDs,
 				}},
-			Options: []commands.Option{{
-				Name:  "topology",
-				Short: "t",
-				Help:  "topology-id; needed when several have the channel",
-			},
+			Options: []commands.Option{topology,
 				{
 					Name:    "count",
 					Short:   "c",
@@ -245,6 +225,11 @@ func (s *Service) commandTable() []commands.Command {
 // completeNodeIDs completes ids of mounted routers.
 func (s *Service) completeNodeIDs(_ context.Context, prefix string) []string {
 	return bierplugin.Complete(slices.Values(s.data.Mounts.Nodes(s.data.store.Now())), prefix)
+}
+
+// completeTopologyIDs completes ids of topologies with channels.
+func (s *Service) completeTopologyIDs(_ context.Context, prefix string) []string {
+	return bierplugin.Complete(slices.Values(s.data.ChannelTopologies(s.data.store.Now())), prefix)
 }
 
 func (s *Service) driverNames(ctx context.Context, _ string) (out []string) {

@@ -15,7 +15,7 @@ import (
 // Bounds of start-echo-request: packets to each target, echo requests under way at the same time, and hops of a trace.
 const (
 	echoPackets = 3
-	maxEchoes   = 8
+	maxEchoes   = 8 // on demand, and as many turns of proactive ones
 	maxHops     = 255
 )
 
@@ -59,6 +59,8 @@ func (in *echoIn) check() error {
 		return fault.New(fault.Missing, "check-type is missing")
 	case in.Mode == "":
 		return fault.New(fault.Missing, "mode-type is missing")
+	case in.Topology == "" && in.Check == proactive: // it lasts, and who may read the topology decides who begins it
+		return fault.New(fault.Missing, "topology-id is missing: check-type proactive needs it")
 	case in.MaxTTL == 0:
 		return fault.New(fault.Invalid, "max-ttl is 0")
 	}
@@ -107,11 +109,14 @@ type responder struct {
 
 // summary is what came of an echo request in few words.
 func (x *echoReply) summary() string {
-	var failed []string
+	var failed, open []string
 	count := 0
 	note := func(node, result string) {
 		count++
-		if !strings.HasPrefix(result, "success") {
+		switch {
+		case strings.HasPrefix(result, unknown):
+			open = append(open, node+": "+result)
+		case !strings.HasPrefix(result, "success"):
 			failed = append(failed, node+": "+result)
 		}
 	}
@@ -125,10 +130,23 @@ func (x *echoReply) summary() string {
 			note(t.Node, t.Result)
 		}
 	}
-	if len(failed) == 0 {
+	var out []string
+	if len(failed) > 0 {
+		out = append(
+			out,
+			fmt.Sprintf("%d of %d failed: %s", len(failed), count, bier.Several(failed)),
+		)
+	}
+	if len(open) > 0 {
+		out = append(
+			out,
+			fmt.Sprintf("%d of %d not known: %s", len(open), count, bier.Several(open)),
+		)
+	}
+	if len(out) == 0 {
 		return "success"
 	}
-	return fmt.Sprintf("%d of %d failed: %s", len(failed), count, bier.Several(failed))
+	return strings.Join(out, "; ")
 }
 
 // startEcho serves start-echo-request: what is wrong is the result of the call, what comes of it a notification.

@@ -2,6 +2,7 @@ package service
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"net/url"
 	"slices"
@@ -43,7 +44,7 @@ func (s *Service) watchHealth(ctx context.Context) {
 		Routers: s.data.status,
 	}
 	var before []bier.Alarm
-	acted := false
+	list := troubleList{replace: s.replaceTroubles}
 	for {
 		now, began := s.data.store.Now(), time.Now()
 		h := w.Health(now)
@@ -56,17 +57,21 @@ func (s *Service) watchHealth(ctx context.Context) {
 			}
 		}
 		before = h.Alarms
-		acted = s.reportAlarms(ctx, h.Alarms, acted)
+		list.report(ctx, h.Alarms, s.acting.Load() != nil)
 		host.Pause(ctx, rest)
-		if !s.waitChange(ctx, !s.data.status.Silent(now).IsZero()) {
+		silent := !s.data.status.Silent(now).IsZero()
+		if !s.waitChange(ctx, func() bool {
+			return list.failed || !s.data.status.Silent(s.data.store.Now()).IsZero() != silent
+		}) {
 			return
 		}
 	}
 }
 
-// waitChange waits until something is known that may change the health; silent is whether nothing was heard
-// of the holder of the role so far. False: ctx has ended.
-func (s *Service) waitChange(ctx context.Context, silent bool) bool {
+// waitChange waits until something is known that may change the health, or it is due without that, which is asked from
+// time to time: a list of troubles was not taken, or the holder of the role has gone silent, which nobody reports.
+// False: ctx has ended.
+func (s *Service) waitChange(ctx context.Context, due func() bool) bool {
 	t := time.NewTicker(beatEvery)
 	defer t.Stop()
 	for {
@@ -75,66 +80,111 @@ func (s *Service) waitChange(ctx context.Context, silent bool) bool {
 			return false
 		case <-s.look:
 			return true
-		case <-t.C: // pending may become slow, and a silent holder reports nothing
-			if now := s.data.store.Now(); !s.data.status.Silent(now).IsZero() != silent {
+		case <-t.C:
+			if due() {
 				return true
 			}
 		}
 	}
 }
 
+// setActing notes that this process holds the role, or with nil that it does not any more.
+func (s *Service) setActing(a *acting) {
+	s.acting.Store(a)
+	together.Notify(s.look) // the holder of the role reports
+}
+
 // maxReported are the alarms that go into the controller's list of troubles.
 const maxReported = 500
 
-// reportAlarms puts the alarms into the controller's list of troubles, from the holder of the role; acted says that this
-// process was it before.
-func (s *Service) reportAlarms(ctx context.Context, all []bier.Alarm, acted bool) bool {
-	acts := s.acting.Load() != nil
-	if s.troubles == nil || !acts && !acted {
-		return acts
-	}
-	var out []host.Trouble
-	for _, a := range all[:min(len(all), maxReported)] {
-		if !acts {
-			break // another process reports them
-		}
-		out = append(out, host.Trouble{
-			Kind:     a.Type,
-			Resource: a.Resource,
-			Concerns: concernsOf(a),
-			Warning:  a.Severity == "minor" || a.Severity == "warning",
-			Since:    a.Raised,
-			Cause:    a.Text,
-			Remedy:   "ctl bier:check shows what differs; ctl bier:alarm-list shows all alarms",
-		})
-	}
-	if err := s.troubles.Replace(ctx, out); err != nil && ctx.Err() == nil {
-		slog.Debug("the alarms are not in the list of troubles", "error", err)
-	}
-	return acts
+// troubleList is what this process has in the controller's list of troubles. It is for one goroutine.
+type troubleList struct {
+	replace func(context.Context, []host.Trouble) error // nil: there is no list
+	filled  bool                                        // it may contain alarms
+	failed  bool                                        // it is not what it must be
 }
 
-// concernsOf are the paths of data that an alarm names, at most as many as the controller takes of a trouble.
-func concernsOf(a bier.Alarm) (out []string) {
-	const most = 16
-	add := func(path string) {
-		if len(out) < most && !slices.Contains(out, path) {
-			out = append(out, path)
+// report puts the alarms into the list; of a process that does not hold the role it is empty, because another reports.
+func (l *troubleList) report(ctx context.Context, all []bier.Alarm, acts bool) {
+	if l.replace == nil || !acts && !l.filled {
+		return
+	}
+	l.filled = true
+	var out []host.Trouble
+	if acts {
+		for _, a := range all[:min(len(all), maxReported)] {
+			out = append(out, newTrouble(a))
 		}
 	}
+	err := l.replace(ctx, out)
+	switch {
+	case err == nil || fault.KindOf(err) == fault.Unsupported: // the latter: the controller has no list
+		l.failed, l.filled = false, acts
+	default:
+		l.failed = true
+		slog.Debug("the alarms are not in the list of troubles", "error", err)
+	}
+}
+
+func newTrouble(a bier.Alarm) host.Trouble {
+	concerns, all := concernsOf(a)
+	cause := a.Text
+	if !all { // who may not read one of the channels would read its name
+		cause = fmt.Sprintf(
+			"it concerns %s; ctl bier:alarm-list shows the reason",
+			bier.Count(len(a.Channels), "channel"),
+		)
+	}
+	return host.Trouble{
+		Kind:     a.Type,
+		Resource: a.Resource,
+		Concerns: concerns,
+		Warning:  a.Severity == "minor" || a.Severity == "warning",
+		Since:    a.Raised,
+		Cause:    cause,
+		Remedy:   "ctl bier:check shows what differs; ctl bier:alarm-list shows all alarms",
+	}
+}
+
+// maxConcerns are the paths that the controller takes of a trouble.
+const maxConcerns = 16
+
+// concernsOf are the paths of data that an alarm names: the router, and the channels with their topologies, first those
+// that its text names. all is false if there are too many of these.
+func concernsOf(a bier.Alarm) (paths []string, all bool) {
+	add := func(path string) bool {
+		switch {
+		case slices.Contains(paths, path):
+			return true
+		case len(paths) == maxConcerns:
+			return false
+		}
+		paths = append(paths, path)
+		return true
+	}
+	channel := func(key string) bool {
+		topology, name := bier.SplitChannelKey(key)
+		topology = url.PathEscape(topology)
+		one := add(bier.ChannelTree + "/bier-channel=" + topology + "/channel=" + url.PathEscape(name))
+		return add(bier.TopologyTree+"/bier-topology="+topology) && one
+	}
 	what, rest, _ := strings.Cut(a.Resource, " ")
-	channels := a.Channels
 	switch what {
 	case "channel":
-		channels = append([]string{rest}, channels...)
+		channel(rest)
 	case "router":
 		add("/network-topology:network-topology/topology=topology-netconf/node=" + url.PathEscape(rest))
 	}
-	for _, c := range channels {
-		topology, _, _ := strings.Cut(c, " ")
-		add("/bier-topology:bier-network-topology/bier-topology=" + url.PathEscape(topology))
+	all = true
+	for _, c := range a.Channels {
+		if strings.Contains(a.Text, c) {
+			all = channel(c) && all
+		}
 	}
-	return out
+	for _, c := range a.Channels {
+		channel(c)
+	}
+	return paths, all
 }
 
 // alarmEvent is the notification alarm of bier-service-api.

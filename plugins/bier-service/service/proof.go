@@ -322,9 +322,9 @@ func (p *prover) readOnce(ctx context.Context, node string, r *bier.Reading) ver
 	if err != nil {
 		return verified{Result: unknown, Reason: err.Error()}
 	}
-	list, ok := shownAs(node, computed, read)
-	r.Tables, r.Graphs = list, nil
-	if ok {
+	r.Tables, r.Graphs = nil, nil
+	if tellsSubDomains(computed, read) {
+		r.Tables = shownAs(node, computed, read)
 		r.Graphs = map[string]string{}
 		for _, c := range computed {
 			r.Graphs[bier.GraphKey(c.topology.ID, c.domain, c.sub)] = c.topology.Graph(c.domain, c.sub).Print()

@@ -23,6 +23,7 @@ func (s *Service) rpcMux() operations.Mux {
 		api + "get-target-bitstring":      operations.Func(s.targetBitStrings),
 		"bier-oam-api:start-echo-request": operations.Func(s.startEcho),
 		"bier-oam-api:stop-echo-request":  configureHandler(s.stopEcho),
+		"bier-oam-api:get-echo-requests":  operations.Func(s.listStanding),
 
 		api + "mount-router": configureHandler(func(ctx context.Context, in mountRouterIn) error {
 			return s.data.Put(ctx, mounts.Mount(in))

@@ -61,14 +61,15 @@ type Service struct {
 	proving  chan struct{}          // and the proof of delivery is to take that in
 	reports  *host.Publisher
 	alarms   *host.Publisher
-	troubles *host.Troubles  // the controller's list
 	replies  *host.Publisher // of echo requests
 	echoes   *semaphore.Weighted
-	standing standing
+	standing *standing
 	life     context.Context // of the plugin: what calls began ends with it
 	measures *measures
 	health   func(sdk.Health)
-	group    sync.WaitGroup
+	// replaceTroubles replaces this plugin's part of the controller's list; nil: there is none.
+	replaceTroubles func(context.Context, []host.Trouble) error
+	group           sync.WaitGroup
 }
 
 // role is held by the process that acts on routers.
@@ -82,8 +83,9 @@ func Start(ctx context.Context, env *sdk.Env) (*sdk.Plugin, error) {
 		look:    make(chan struct{}, 1),
 		proving: make(chan struct{}, 1),
 		health:  env.Health,
+
+		standing: newStanding(),
 	}
-	s.standing.all = map[string]*standingEcho{}
 	if err := env.DecodeConfig(&s.set); err != nil {
 		return nil, err
 	}
@@ -105,7 +107,9 @@ func Start(ctx context.Context, env *sdk.Env) (*sdk.Plugin, error) {
 		waiting,
 		slog.Default(),
 	)
-	s.troubles = env.Host.Troubles
+	if env.Host.Troubles != nil {
+		s.replaceTroubles = env.Host.Troubles.Replace
+	}
 	s.replies = host.NewPublisher(
 		env.Host,
 		stream,

@@ -3,14 +3,17 @@ package service
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 	"sync"
 	"time"
 
+	"golang.org/x/sync/semaphore"
+
 	"ctl.internal/internal/bier"
+	"ctl.internal/internal/bier/bierplugin"
 	"ctl.internal/sdk/commands"
 	"ctl.internal/sdk/fault"
+	"ctl.internal/sdk/operations"
 )
 
 // maxStanding bounds the proactive echo requests.
@@ -18,8 +21,16 @@ const maxStanding = 32
 
 // standing are the proactive echo requests of this process, one of a mode for a channel.
 type standing struct {
-	mu  sync.Mutex
-	all map[string]*standingEcho
+	turns *semaphore.Weighted // apart from echo requests on demand, which are not made to wait for them
+	mu    sync.Mutex
+	all   map[string]*standingEcho
+}
+
+func newStanding() *standing {
+	return &standing{
+		turns: semaphore.NewWeighted(maxEchoes),
+		all:   map[string]*standingEcho{},
+	}
 }
 
 // standingEcho is a proactive echo request.
@@ -87,10 +98,10 @@ func (s *Service) repeatEcho(ctx context.Context, x *standingEcho) {
 
 // repeatOnce is one turn; false: it was the last.
 func (s *Service) repeatOnce(ctx context.Context, x *standingEcho) (more bool) {
-	if s.echoes.Acquire(ctx, 1) != nil {
+	if s.standing.turns.Acquire(ctx, 1) != nil {
 		return false
 	}
-	defer s.echoes.Release(1)
+	defer s.standing.turns.Release(1)
 	t, c, err := s.findChannel(s.data.store.Now(), x.topology, x.channel)
 	if err != nil { // it is not deployed any more
 		return false
@@ -145,46 +156,89 @@ type stopEchoIn struct {
 func (s *Service) stopEcho(_ context.Context, in stopEchoIn) error {
 	found := false
 	for _, x := range s.standing.list() {
-		if x.channel == in.Channel && (in.Topology == "" || x.topology == in.Topology) {
+		if x.channel == in.Channel && x.topology == in.Topology {
 			s.forgetStanding(x)
 			found = true
 		}
 	}
 	if !found {
-		return fault.New(
-			fault.NotFound,
-			"channel %s has no proactive echo request at this controller",
-			in.Channel,
-		)
+		return noStanding(in.Channel)
 	}
 	return nil
 }
 
-// showStanding is the command bier:echo-list.
-func (s *Service) showStanding(_ context.Context, in *commands.Invocation) error {
-	t := &commands.Table{
-		Empty: "There is no proactive echo request; bier-oam-api:start-echo-request begins one.",
-		Columns: []commands.Column{
-			{Title: "Topology", Key: "topology-id"},
-			{Title: "Channel", Key: "channel-name"},
-			{Title: "Mode", Key: "mode-type"},
-			{Title: "Every", Key: "interval"},
-			{Title: "Egress", Key: "target-node-ids", Max: 60},
-			{Title: "Last", Key: "last"},
-			{Title: "Result", Key: "result", Max: 100},
-		},
+func noStanding(channel string) error {
+	return fault.New(
+		fault.NotFound,
+		"channel %s has no proactive echo request at this controller",
+		channel,
+	)
+}
+
+// stopStanding is the command bier:echo-stop. Without a topology it is the only one with requests of the channel.
+func (s *Service) stopStanding(ctx context.Context, in *commands.Invocation) error {
+	q := stopEchoIn{
+		Topology: in.Option("topology"),
+		Channel:  in.Arg("channel"),
 	}
 	for _, x := range s.standing.list() {
-		at, result := x.latest()
-		t.Add(
-			x.topology,
-			x.channel,
-			x.mode,
-			fmt.Sprint(x.every),
-			commands.List(" ", x.targets),
-			formatTime(at),
-			result,
-		)
+		if in.Option("topology") != "" || x.channel != q.Channel || x.topology == q.Topology {
+			continue
+		}
+		if q.Topology != "" {
+			return fault.New(
+				fault.Invalid,
+				"topologies %s and %s have a proactive echo request of a channel %s each: choose one with --topology",
+				q.Topology,
+				x.topology,
+				q.Channel,
+			)
+		}
+		q.Topology = x.topology
 	}
-	return in.Emit(t, nil)
+	return s.stopEcho(ctx, q)
+}
+
+// completeStanding completes names of channels with proactive echo requests.
+func (s *Service) completeStanding(_ context.Context, prefix string) []string {
+	return bierplugin.Complete(func(yield func(string) bool) {
+		for _, x := range s.standing.list() {
+			if !yield(x.channel) {
+				return
+			}
+		}
+	}, prefix)
+}
+
+// standingOut is the output of get-echo-requests.
+type standingOut struct {
+	Requests []standingRow `json:"echo-request,omitempty"`
+}
+
+type standingRow struct {
+	Topology string    `json:"topology-id"`
+	Channel  string    `json:"channel-name"`
+	Mode     string    `json:"mode-type"`
+	Interval uint32    `json:"interval"` // seconds
+	Targets  []string  `json:"node-id"`
+	Last     time.Time `json:"last,omitzero"`
+	Result   string    `json:"result,omitempty"`
+}
+
+// listStanding serves get-echo-requests.
+func (s *Service) listStanding(context.Context, operations.None) (*standingOut, error) {
+	out := &standingOut{}
+	for _, x := range s.standing.list() {
+		at, result := x.latest()
+		out.Requests = append(out.Requests, standingRow{
+			Topology: x.topology,
+			Channel:  x.channel,
+			Mode:     x.mode,
+			Interval: uint32(x.every / time.Second),
+			Targets:  x.targets,
+			Last:     at.UTC().Truncate(time.Second),
+			Result:   result,
+		})
+	}
+	return out, nil
 }

@@ -15,18 +15,22 @@ import (
 
 // traced is the way of packets to an egress node.
 type traced struct {
-	Node  string
-	Hops  []string // routers that packets come to, in their order
-	Fault string   // why they do not come to the egress node, "" if they do
-	// Notes say what is not sure: routers that do not show their tables, and other ways of the same cost.
+	Node    string
+	Hops    []string // routers that packets come to, in their order
+	Fault   string   // why they do not come to the egress node, "" if nothing says so
+	Unknown string   // why the rest of the way is not known, "" if it is
+	// Notes say what is not sure: routers whose tables cannot be read, and other ways of the same cost.
 	Notes []string
 }
 
 // result is it in words.
 func (x *traced) result() string {
 	text := "success"
-	if x.Fault != "" {
+	switch {
+	case x.Fault != "":
 		text = "failed! " + x.Fault
+	case x.Unknown != "":
+		text = unknown + ": " + x.Unknown
 	}
 	return strings.Join(append([]string{text}, x.Notes...), "; ")
 }
@@ -41,10 +45,11 @@ type tracer struct {
 	shown    map[string]shownTables // by node-id
 }
 
-// shownTables are the tables of a router, or why there are none.
+// shownTables are the tables of a router for the sub-domain of the channel, or why there are none.
 type shownTables struct {
-	tables []bier.Table
-	reason string
+	tables   []bier.Table
+	computed string // why the computed next hop counts in their place
+	unknown  string // why they are not known
 }
 
 // traceChannel follows the packets of a channel to egress nodes of it, over no more than some hops.
@@ -92,100 +97,109 @@ func (x *tracer) trace(ctx context.Context, target string, hops int) traced {
 	}
 	at := x.channel.IngressNode
 	for at != target {
-		next, note, err := x.next(ctx, at, way)
+		list, note, unknown := x.next(ctx, at, way)
+		if unknown != "" {
+			out.Unknown = fmt.Sprintf("the next hop of router %s is not known: %s", at, unknown)
+			return out
+		}
 		if note != "" {
 			out.Notes = append(out.Notes, note)
 		}
 		switch {
-		case err != nil:
-			out.Fault = err.Error()
-		case next == x.channel.IngressNode || slices.Contains(out.Hops, next):
-			out.Fault = fmt.Sprintf("packets come to %s again and again", next)
+		case len(list) == 0:
+			out.Fault = fmt.Sprintf("router %s has no way to BFR-id %d (%s)", at, way.ID, target)
+		case list[0] == x.channel.IngressNode || slices.Contains(out.Hops, list[0]):
+			out.Fault = fmt.Sprintf("packets come to %s again and again", list[0])
 		case len(out.Hops) == hops:
 			out.Fault = fmt.Sprintf("it is not reached within %d hops", hops)
 		}
 		if out.Fault != "" {
 			return out
 		}
-		out.Hops = append(out.Hops, next)
-		at = next
+		out.Hops = append(out.Hops, list[0])
+		at = list[0]
 	}
 	return out
 }
 
-// next is the router to which another sends packets to an egress node: by the table that it shows, else the computed
-// one.
-func (x *tracer) next(ctx context.Context, node string, w *bier.Way) (hop, note string, _ error) {
-	list, note := x.nextShown(ctx, node, w)
-	if note != "" {
-		graph := x.topology.Graph(x.channel.DomainID, x.channel.SubDomainID)
-		list = graph.Tree(node, x.plan.BSL).Next(w.Node)
-	}
-	if len(list) == 0 {
-		return "", note, fmt.Errorf(
-			"router %s has no way to BFR-id %d (%s)",
-			node,
-			w.ID,
-			w.Node,
-		)
-	}
-	if note == "" && len(list) > 1 {
-		note = fmt.Sprintf("router %s may choose %s, too", node, strings.Join(list[1:], " or "))
-	}
-	return list[0], note, nil
-}
-
-// nextShown are the next routers by the table that a router shows; note is why that is not known.
-func (x *tracer) nextShown(ctx context.Context, node string, w *bier.Way) (list []string, note string) {
+// next are the routers to which another may send packets to an egress node: by the table that it shows; the computed
+// ones where its table cannot be read at all, which a note says. unknown is why they are not known.
+func (x *tracer) next(
+	ctx context.Context,
+	node string,
+	w *bier.Way,
+) (list []string, note, unknown string) {
 	shown, ok := x.shown[node]
 	if !ok {
 		shown = x.read(ctx, node)
 		x.shown[node] = shown
 	}
-	if shown.reason != "" {
-		return nil, fmt.Sprintf("the next hop of router %s is computed: %s", node, shown.reason)
+	switch {
+	case shown.unknown != "":
+		return nil, "", shown.unknown
+	case shown.computed != "":
+		graph := x.topology.Graph(x.channel.DomainID, x.channel.SubDomainID)
+		note = fmt.Sprintf("the next hop of router %s is computed: %s", node, shown.computed)
+		return graph.Tree(node, x.plan.BSL).Next(w.Node), note, ""
 	}
-	for i := range shown.tables {
-		t := &shown.tables[i]
-		if t.SubDomain != x.channel.SubDomainID ||
-			bier.BSL(t.BSL) != x.plan.BSL ||
-			t.SI != x.plan.BSL.SI(w.ID) {
-			continue
-		}
-		if list, ok = t.Next(w.ID); !ok {
-			return nil, fmt.Sprintf(
-				"the next hop of router %s is computed: it names a neighbour that the topology does not have",
-				node,
-			)
-		}
+	i := slices.IndexFunc(shown.tables, func(t bier.Table) bool {
+		return bier.BSL(t.BSL) == x.plan.BSL && t.SI == x.plan.BSL.SI(w.ID)
+	})
+	if i < 0 {
+		return nil, "", ""
 	}
-	return list, ""
+	if list, ok = shown.tables[i].Next(w.ID); !ok {
+		return nil, "", "its table names a neighbour that the topology does not have"
+	}
+	if len(list) > 1 {
+		note = fmt.Sprintf("router %s may choose %s, too", node, strings.Join(list[1:], " or "))
+	}
+	return list, note, ""
 }
 
 // read reads the tables of a router.
 func (x *tracer) read(ctx context.Context, node string) shownTables {
 	if x.data.status.Lacks(x.now, node, bierdriver.ForwardingAbility) {
-		return shownTables{reason: "it does not show its forwarding table"}
+		return shownTables{computed: "it does not show its forwarding table"}
 	}
 	read, err := x.forwarding(ctx, x.now, node)
 	if err != nil {
-		return shownTables{reason: err.Error()}
+		return notShown(err, ctx.Err() != nil)
 	}
-	list, ok := shownAs(node, x.computeTables(x.now, node), read)
-	if !ok {
-		return shownTables{reason: "it does not say of which sub-domains its forwarding tables are"}
+	all := x.computeTables(x.now, node)
+	if !tellsSubDomains(all, read) {
+		return shownTables{unknown: "it does not say of which sub-domains its forwarding tables are"}
 	}
-	return shownTables{tables: list}
+	own := slices.DeleteFunc(all, func(c tables) bool {
+		return c.topology.ID != x.topology.ID ||
+			c.domain != x.channel.DomainID ||
+			c.sub != x.channel.SubDomainID
+	})
+	return shownTables{tables: shownAs(node, own, read)}
 }
 
-// shownAs are the tables that a router shows in the form of a Reading; false: of which sub-domain they are is not
-// known.
-func shownAs(node string, computed []tables, read []*bierdriver.Forwarding) (out []bier.Table, ok bool) {
-	out = []bier.Table{}
+// notShown are the tables that could not be read; ended is whether the time of the trace is over.
+func notShown(err error, ended bool) shownTables {
+	switch {
+	case fault.KindOf(err) == fault.Unsupported:
+		return shownTables{computed: err.Error()}
+	case ended:
+		return shownTables{unknown: "the time of the trace was over before its forwarding table was read"}
+	}
+	return shownTables{unknown: err.Error()}
+}
+
+// tellsSubDomains reports whether it is known of which sub-domain the tables are that a router shows.
+func tellsSubDomains(computed []tables, read []*bierdriver.Forwarding) bool {
+	return len(computed) <= 1 || !slices.ContainsFunc(read, func(f *bierdriver.Forwarding) bool {
+		return !f.HasSubDomain
+	})
+}
+
+// shownAs are the tables that a router shows in the form of a Reading, if tellsSubDomains.
+func shownAs(node string, computed []tables, read []*bierdriver.Forwarding) []bier.Table {
+	out := []bier.Table{}
 	for _, f := range read {
-		if !f.HasSubDomain && len(computed) > 1 {
-			return nil, false
-		}
 		for _, c := range computed {
 			if f.HasSubDomain && f.SubDomainId != uint32(c.sub) {
 				continue
@@ -195,7 +209,7 @@ func shownAs(node string, computed []tables, read []*bierdriver.Forwarding) (out
 			}))
 		}
 	}
-	return out, true
+	return out
 }
 
 // egressIDs are the node-ids of the egress nodes of a channel.
@@ -231,20 +245,26 @@ func (s *Service) showTraced(ctx context.Context, in *commands.Invocation) error
 		{Title: "Way", Key: "way", Max: 80},
 		{Title: "Result", Key: "result"},
 	}}
-	failed := 0
+	failed, open := 0, 0
 	for i := range list {
 		x := &list[i]
 		way := append([]string{c.IngressNode}, x.Hops...)
 		table.Add(x.Node, commands.List(" ", way), x.result())
-		if x.Fault != "" {
+		switch {
+		case x.Fault != "":
 			failed++
+		case x.Unknown != "":
+			open++
 		}
 	}
 	if err := in.Emit(table, nil); err != nil {
 		return err
 	}
-	if failed > 0 {
+	switch {
+	case failed > 0:
 		return fmt.Errorf("packets do not come to %d of %d egress nodes", failed, len(list))
+	case open > 0:
+		return fmt.Errorf("the way to %d of %d egress nodes is not known", open, len(list))
 	}
 	return nil
 }

@@ -58,9 +58,12 @@ func withoutConflicts(lines [][]byte) [][]byte {
 	return lines
 }
 
+// MinHash is how many digits of a hash name a commit without its subject.
+const MinHash = 7
+
 // Fix is a commit that another one repairs.
 type Fix struct {
-	Hash    string // in lower case, often shortened, perhaps empty
+	Hash    string // in lower case, often shortened, perhaps empty; of fewer than MinHash digits beside a subject only
 	Subject string // as the trailer quotes it, perhaps empty
 }
 

@@ -270,7 +270,9 @@ func namedHashes(l *report.Listed) []string {
 	}
 	for _, c := range l.Commits {
 		for _, fix := range c.Fixes {
-			add(fix.Hash)
+			if len(fix.Hash) >= commit.MinHash {
+				add(fix.Hash)
+			}
 		}
 		add(c.Reverts)
 	}

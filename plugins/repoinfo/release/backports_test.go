@@ -221,3 +221,28 @@ func TestFixesNameCommitsInOtherWaysThanByAHash(t *testing.T) {
 		}
 	}
 }
+
+// A hash of fewer than 7 digits begins the hashes of unrelated commits, too: it counts with its subject only.
+func TestAShortHashDoesNotNameACommitByItself(t *testing.T) {
+	dir := t.TempDir()
+	s := newStory(t, dir, "p")
+	shared := s.say("master", "Shared\n")
+	other := s.say("master", "Other\n")
+	s.repo.Git("branch", "stable", "master")
+	late := s.say("master", "Late\n")
+	s.say("master", "Hash of another\n\nFixes: "+other[:4]+" (\"Shared\")\n")
+	s.say("master", "Hash of a recent one\n\nFixes: "+late[:6]+" (\"Shared\")\n")
+	s.say("master", "Recent\n\nFixes: "+late[:4]+" (\"Late\")\n")
+	s.say("master", "No such subject\n\nFixes: "+other[:6]+" (\"Absent\")\n")
+	m := newMaker(t, dir)
+	b := m.ask(t, Question{Kind: AskBackports, Request: between("", "stable")}).Answer.(*Backports)
+	want := map[string]string{"Hash of another": FixesPresent, "Hash of a recent one": FixesPresent}
+	if diff := cmp.Diff(want, reasonsOf(b)); diff != "" {
+		t.Error(diff)
+	}
+	for _, missed := range b.Projects[0].Missed {
+		if r := missed.Reasons[0]; r.Commit != shared {
+			t.Errorf("%s: %s is not %s", missed.Subject, r.Commit, shared)
+		}
+	}
+}

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { address, isReady, parts } from './ask';
+import { address, isReady, keyOf, parts } from './ask';
 
 const q = (text: string) => new URLSearchParams(text);
 
@@ -28,4 +28,10 @@ test('a report is of a branch or of a release', () => {
   assert.equal(isReady(parts.authors!, q('ref1=v2')), false);
   assert.equal(isReady(parts.authors!, q('')), true);
   assert.equal(isReady(parts.backports!, q('')), false);
+});
+
+test('names that every object has are no tabs', () => {
+  assert.equal(keyOf(parts, 'new', 'overview'), 'new');
+  for (const asked of ['constructor', 'toString', '__proto__', 'none', '', null, undefined])
+    assert.equal(keyOf(parts, asked, 'overview'), 'overview');
 });

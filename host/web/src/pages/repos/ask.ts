@@ -51,6 +51,10 @@ export const parts: Record<string, Part> = {
   reviews: { label: 'Reviews', path: '', fields: [], required: [] },
 };
 
+/** keyOf is the key of a table that an address asks for; another if the table does not have it. */
+export const keyOf = (table: object, asked: string | null | undefined, other: string): string =>
+  typeof asked === 'string' && Object.hasOwn(table, asked) ? asked : other;
+
 /** fieldsOf are the fields of a part: a report has either a branch or two releases. */
 export const fieldsOf = (p: Part, q: Query): string[] =>
   p.fields.filter(

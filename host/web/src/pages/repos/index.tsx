@@ -4,7 +4,7 @@ import { call } from '../../core/api';
 import { useData } from '../../core/data';
 import { route, setQuery, to } from '../../core/route';
 import { Choice, Empty, Field, Loaded, Tabs, Title } from '../../core/ui';
-import { Query, address, fieldsOf, isReady, parts } from './ask';
+import { Query, address, fieldsOf, isReady, keyOf, parts } from './ask';
 import { Compared } from './compare';
 import { MissedBackports, NewCommits } from './news';
 import { NotesShown } from './notes';
@@ -13,8 +13,7 @@ import { Shown } from './shown';
 
 /** ReposPage takes projects and a span of time or releases, and shows what is known of them. */
 export function ReposPage() {
-  const asked = route.value.path[1] ?? '',
-    tab = asked in parts ? asked : 'overview',
+  const tab = keyOf(parts, route.value.path[1], 'overview'),
     kept = [...route.value.query].filter(([k]) => k !== 'q');
   return (
     <>

@@ -4,6 +4,7 @@ import { Point, Report, Total } from '../../api/repoinfo';
 import { count } from '../../core/data';
 import { route, setQuery } from '../../core/route';
 import { Choice } from '../../core/ui';
+import { keyOf } from './ask';
 import { Chart } from './chart';
 import { Failed, Numbers } from './commit';
 import { List } from './list';
@@ -94,8 +95,8 @@ function Authors({ r }: { r: Report }) {
     co_authors: ['Co-authors', r.co_authors ?? []],
     machines: ['Machines', r.machines ?? []],
   };
-  const asked = route.value.query.get('people') ?? '',
-    [name, list] = lists[asked] ?? lists['']!;
+  const asked = keyOf(lists, route.value.query.get('people'), ''),
+    [name, list] = lists[asked]!;
   return (
     <>
       <Choice
