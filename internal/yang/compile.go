@@ -210,7 +210,7 @@ func (c *compiler) checkTypedef(s *statement) {
 		v := Data{kind: jString, text: c.defaultText(d, t)}
 		if t.Base == Empty {
 			c.addFault(d, "the type empty has no default")
-		} else if why := t.canonicalizeValue(&v, &Node{Module: s.file.module.name}, true); why != "" {
+		} else if why := t.canonicalizeValue(&v, &Node{Module: s.file.module.name}, anyForm); why != "" {
 			c.addFault(
 				d,
 				"the default %q of the typedef %q is not of its type: %s",

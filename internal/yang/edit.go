@@ -249,7 +249,7 @@ func (n *Node) NewLeaf(text string) (*Data, error) {
 	if n.Type.Final().Base == Empty && text == "" {
 		d.kind = jNull
 	}
-	if why := n.Type.canonicalizeValue(d, n, true); why != "" {
+	if why := n.Type.canonicalizeValue(d, n, anyForm); why != "" {
 		return nil, fault.New(fault.Invalid, "%s: %s", n.Name, why)
 	}
 	return d, nil

@@ -65,3 +65,15 @@ func TestAliases(t *testing.T) {
 		checkOne(t, c.in, got, err, c.out, c.fault)
 	}
 }
+
+// Below /rests a 64-bit number is a string, as RFC 7951 section 6.1 has it.
+func TestExactNumbers(t *testing.T) {
+	rpc := testSet(t).RPC("every", "simple")
+	for _, c := range []struct{ in, out, fault string }{
+		{`{"input":{"node-id":"05"}}`, `{"node-id":5}`, ""},
+		{`{"input":{"node-id":5}}`, "", `invalid /every:input/node-id: 5 is a number; int64 is written as a string, "5" (RFC 7951 section 6.1)`},
+	} {
+		got, err := rpc.DecodeInput([]byte(c.in), Options{Exact: true})
+		checkOne(t, c.in, got, err, c.out, c.fault)
+	}
+}

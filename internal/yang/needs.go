@@ -79,7 +79,7 @@ func (c *compiler) parseDefaults(n *Node) {
 		if n.Type.Base == Empty {
 			d.kind = jNull
 		}
-		if why := n.Type.canonicalizeValue(&d, n, true); why != "" {
+		if why := n.Type.canonicalizeValue(&d, n, anyForm); why != "" {
 			c.addFault(
 				n.defaultsAt[i],
 				"the default %q of %s %q is not of its type: %s",

@@ -32,13 +32,13 @@ func (v *validator) checkLeaf(d *Data, n *Node) {
 		v.addFault(fault.Invalid, d.Path(), "want a single value, got %s", jsonNames[d.kind])
 		return
 	}
-	why := n.Type.canonicalizeValue(d, n, v.Lenient)
+	why := n.Type.canonicalizeValue(d, n, v.howScalars())
 	if why == "" {
 		return
 	}
 	if other, ok := v.Aliases.valueAlias(n, d.text); ok {
 		d.kind, d.text = jString, other
-		if n.Type.canonicalizeValue(d, n, true) == "" {
+		if n.Type.canonicalizeValue(d, n, anyForm) == "" {
 			return
 		}
 	}
@@ -50,25 +50,47 @@ func (v *validator) checkLeaf(d *Data, n *Node) {
 	v.addViolation(kind, fault.Invalid, d.Path(), "%s", cmp.Or(says.message, n.hidden(why)))
 }
 
+// scalarForm says in which JSON types a value may be written.
+type scalarForm int
+
+const (
+	// numberForm is that of RFC 7951, and takes 64-bit numbers as JSON numbers: what plugins send.
+	numberForm scalarForm = iota
+	// exactForm is that of RFC 7951 section 6 alone.
+	exactForm
+	// anyForm takes the neighbouring types, too.
+	anyForm
+)
+
+func (o *Options) howScalars() scalarForm {
+	switch {
+	case o.Lenient:
+		return anyForm
+	case o.Exact:
+		return exactForm
+	}
+	return numberForm
+}
+
 // canonicalizeValue checks d against t and makes it canonical. It returns what is wrong.
-func (t *Type) canonicalizeValue(d *Data, n *Node, lenient bool) string {
+func (t *Type) canonicalizeValue(d *Data, n *Node, form scalarForm) string {
 	t = t.Final()
 	why := ""
 	switch t.Base {
 	case Int8, Int16, Int32, Int64, Uint8, Uint16, Uint32, Uint64:
-		why = t.parseInt(d, lenient)
+		why = t.parseInt(d, form)
 	case Decimal64:
-		why = t.parseDecimal(d)
+		why = t.parseDecimal(d, form)
 	case Boolean:
-		why = parseBool(d, lenient)
+		why = parseBool(d, form)
 	case Empty:
 		if d.kind != jNull {
 			why = "want [null]"
 		}
 	case Union:
-		return t.parseUnion(d, n, lenient)
+		return t.parseUnion(d, n, form)
 	default:
-		if d.kind == jNull || d.kind != jString && !lenient {
+		if d.kind == jNull || d.kind != jString && form != anyForm {
 			return "want a string, got " + jsonNames[d.kind]
 		}
 		s := d.Text()
@@ -82,14 +104,15 @@ func (t *Type) canonicalizeValue(d *Data, n *Node, lenient bool) string {
 	return why
 }
 
-func (t *Type) parseUnion(d *Data, n *Node, lenient bool) string {
-	for _, loose := range [...]bool{false, true} {
-		if loose && !lenient {
-			break
-		}
+func (t *Type) parseUnion(d *Data, n *Node, form scalarForm) string {
+	forms := []scalarForm{form}
+	if form == anyForm {
+		forms = []scalarForm{numberForm, anyForm}
+	}
+	for _, form := range forms {
 		for _, m := range t.Members {
 			try := *d
-			if m.canonicalizeValue(&try, n, loose) == "" {
+			if m.canonicalizeValue(&try, n, form) == "" {
 				d.kind, d.text, d.typ = try.kind, try.text, try.typ
 				return ""
 			}
@@ -102,9 +125,17 @@ func (t *Type) parseUnion(d *Data, n *Node, lenient bool) string {
 	return fmt.Sprintf("%s fits none of %s", showValue(d), strings.Join(names, ", "))
 }
 
-// parseInt takes a JSON number; 64-bit types and lenient readers a string too.
-func (t *Type) parseInt(d *Data, lenient bool) string {
-	if d.kind != jNumber && (d.kind != jString || !lenient && !t.Base.Quoted()) {
+// wantQuoted is what is wrong with a 64-bit number that is no string.
+func (t *Type) wantQuoted(d *Data) string {
+	return fmt.Sprintf("%s is a number; %s is written as a string, %q (RFC 7951 section 6.1)", showValue(d), t.Base, d.text)
+}
+
+// parseInt takes a JSON number or, of a 64-bit type, a string; other forms than RFC 7951's as form says.
+func (t *Type) parseInt(d *Data, form scalarForm) string {
+	if d.kind == jNumber && form == exactForm && t.Base.Quoted() {
+		return t.wantQuoted(d)
+	}
+	if d.kind != jNumber && (d.kind != jString || form != anyForm && !t.Base.Quoted()) {
 		return fmt.Sprintf("want a whole number, got %s", jsonNames[d.kind])
 	}
 	v, ok := wholeNumber(d.text)
@@ -146,7 +177,10 @@ func wholeNumber(s string) (v number, ok bool) {
 	}, err == nil
 }
 
-func (t *Type) parseDecimal(d *Data) string {
+func (t *Type) parseDecimal(d *Data, form scalarForm) string {
+	if d.kind == jNumber && form == exactForm {
+		return t.wantQuoted(d)
+	}
 	if d.kind != jNumber && d.kind != jString {
 		return fmt.Sprintf("want a decimal number, got %s", jsonNames[d.kind])
 	}
@@ -177,12 +211,12 @@ func (t *Type) parseDecimal(d *Data) string {
 	return ""
 }
 
-func parseBool(d *Data, lenient bool) string {
+func parseBool(d *Data, form scalarForm) string {
 	switch {
 	case d.kind == jTrue || d.kind == jFalse:
-	case d.kind == jString && lenient && d.text == "true":
+	case d.kind == jString && form == anyForm && d.text == "true":
 		d.kind = jTrue
-	case d.kind == jString && lenient && d.text == "false":
+	case d.kind == jString && form == anyForm && d.text == "false":
 		d.kind = jFalse
 	default:
 		return fmt.Sprintf("want true or false, got %s", showValue(d))

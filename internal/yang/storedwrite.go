@@ -247,7 +247,7 @@ func (w *Writer) writeLeaf(t string, pos int, n *Node, module string) int {
 			d.kind, d.first = jNull, nil
 		}
 		d.Node, d.name = n, n.Name
-		_ = n.Type.canonicalizeValue(d, n, false) // a value that no longer has the type is written as the string or number that it is
+		_ = n.Type.canonicalizeValue(d, n, numberForm) // a value that no longer has the type is written as the string or number that it is
 		if w.XML {
 			w.writeValue(d, n.Name, module)
 		} else {

@@ -150,7 +150,7 @@ func (d *Data) References() []*Type {
 	for _, m := range d.Node.Type.unionMembers() {
 		try := *d
 		try.kind, try.text = d.kind, d.text
-		if m.canonicalizeValue(&try, d.Node, true) != "" {
+		if m.canonicalizeValue(&try, d.Node, anyForm) != "" {
 			continue
 		}
 		refs := m.References()

@@ -12,6 +12,8 @@ type Options struct {
 	// Lenient takes unquoted names and words, single quotes and trailing commas, and scalars of a
 	// neighbouring JSON type: "5" for a number, 5 for a string, "true" for a boolean.
 	Lenient bool
+	// Exact takes int64, uint64 and decimal64 as strings alone, as RFC 7951 section 6.1 writes them.
+	Exact bool
 	// Aliases are other names and values that users may send; nil for none.
 	Aliases *Aliases
 	// Defaults fills in the default values of absent leaves.

@@ -39,12 +39,10 @@ func (x *exchange) invokeAction(p tree.Path, r *yang.RPC) error {
 	if !there {
 		return missingDataError(p)
 	}
-	o := yang.Options{
-		Lenient:  x.isLenient(),
-		Defaults: true,
-		XML:      x.inXML,
-		At:       append(p[:len(p):len(p)], tree.Step{}).Skeleton(),
-	}
+	o := x.bodyOptions()
+	o.Defaults = true
+	o.XML = x.inXML
+	o.At = append(p[:len(p):len(p)], tree.Step{}).Skeleton()
 	if r.Input.HasConstraints() || r.Output.HasConstraints() {
 		tops := x.readTopData()
 		o.Tops = func() *yang.Data { return tops }

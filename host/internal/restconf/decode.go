@@ -6,8 +6,14 @@ import (
 	"ctl.internal/sdk/fault"
 )
 
-// isLenient reports whether the forms of older clients are read (docs/restconf.md): below /restconf alone.
-func (x *exchange) isLenient() bool { return x.env == legacy }
+// bodyOptions say how the values of a body are read: the forms of older clients (docs/restconf.md) below /restconf alone.
+func (x *exchange) bodyOptions() yang.Options {
+	old := x.env == legacy
+	return yang.Options{
+		Lenient: old,
+		Exact:   !old,
+	}
+}
 
 // decodeBody reads a body {"name": value} as the instance at p: of an entry, an array
 // with that entry alone.

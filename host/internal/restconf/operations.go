@@ -74,13 +74,11 @@ func (x *exchange) callOperation(name string) error {
 	if err != nil {
 		return err
 	}
-	o := yang.Options{
-		Lenient:  x.isLenient(),
-		Defaults: true,
-		Aliases:  aliases,
-		XML:      x.inXML,
-		Tops:     x.readTopData,
-	}
+	o := x.bodyOptions()
+	o.Defaults = true
+	o.Aliases = aliases
+	o.XML = x.inXML
+	o.Tops = x.readTopData
 	return x.call(r, body, o, invoke)
 }
 

@@ -30,8 +30,8 @@ func TestCallBothEnvelopes(t *testing.T) {
 			"/operations/lab:add-vlan":           `{"output":{"add-vlan-result":"SUCCESS"}}`,
 		} {
 			got = ""
-			if strings.HasPrefix(target, "/rests") && strings.HasPrefix(body, "{input") {
-				f.want(400, "", "POST", target, body) // the forms of older clients are read below /restconf
+			if strings.HasPrefix(target, "/rests") && !strings.HasPrefix(body, `{"lab:input`) {
+				f.want(400, "", "POST", target, body) // the forms of older clients, 64-bit numbers without quotes too, are read below /restconf
 				continue
 			}
 			f.want(200, want, "POST", target, body, "Content-Type: application/json; charset=UTF-8")

@@ -90,7 +90,7 @@ func TestLeafLists(t *testing.T) {
 
 func TestQueryParameters(t *testing.T) {
 	f := newFixture(t)
-	f.want(201, "", "PUT", lab, `{"inventory":{"owner":"nobody","serial":18446744073709551615,"device":[{"name":"a","port":161,"slot":[{"shelf":1,"number":1,"card":"x"}]}]}}`)
+	f.want(201, "", "PUT", lab, `{"inventory":{"owner":"nobody","serial":"18446744073709551615","device":[{"name":"a","port":161,"slot":[{"shelf":1,"number":1,"card":"x"}]}]}}`)
 	if err := f.Operational().Set(context.Background(), f.now.Schema, "/lab:inventory/device=a", []byte(`{"name":"a","uptime":5}`)); err != nil {
 		t.Fatal(err)
 	}

@@ -11,7 +11,7 @@ import (
 
 // putData replaces or creates the target (RFC 8040 section 4.5).
 func (x *exchange) putData(p tree.Path) error {
-	q, value, err := x.readValue(p, yang.Options{Lenient: x.isLenient()})
+	q, value, err := x.readValue(p, x.bodyOptions())
 	if err != nil {
 		return err
 	}
@@ -56,7 +56,7 @@ func (x *exchange) postData(p tree.Path) error {
 	edits, err := x.decodeChildren(p, body, q)
 	if err != nil && x.env == legacy && p.Entry() {
 		// Documented samples post an entry to its own path.
-		if v, err2 := x.decodeBody(p, body, yang.Options{Lenient: x.isLenient()}); err2 == nil {
+		if v, err2 := x.decodeBody(p, body, x.bodyOptions()); err2 == nil {
 			edits, err = []tree.Edit{{
 				Op:    tree.Create,
 				Path:  p,
@@ -85,12 +85,10 @@ func (x *exchange) decodeChildren(p tree.Path, body []byte, q query) ([]tree.Edi
 	if parent == nil {
 		parent = x.installed().Schema.Root
 	}
-	o := yang.Options{
-		Lenient: x.isLenient(),
-		Masks:   true,
-		XML:     x.inXML,
-		At:      append(p[:len(p):len(p)], tree.Step{}).Skeleton(),
-	}
+	o := x.bodyOptions()
+	o.Masks = true
+	o.XML = x.inXML
+	o.At = append(p[:len(p):len(p)], tree.Step{}).Skeleton()
 	list, err := parent.DecodeMembers(body, o)
 	if err != nil {
 		return nil, err
@@ -204,10 +202,9 @@ func (x *exchange) patchData(p tree.Path) error {
 	if t, err := x.contentType(nil); err == nil && (t == mediaYANGPatch || t == mediaYANGPatchXML) {
 		return x.yangPatch(p)
 	}
-	_, value, err := x.readValue(p, yang.Options{
-		Lenient: x.isLenient(),
-		Partial: true,
-	})
+	o := x.bodyOptions()
+	o.Partial = true
+	_, value, err := x.readValue(p, o)
 	if err != nil {
 		return err
 	}

@@ -160,14 +160,9 @@ func (x *exchange) readEdit(p tree.Path, patch *yangPatch, i int) (tree.Edit, er
 	if len(in.Value) == 0 {
 		return e, fault.New(fault.Missing, "the operation %q needs a value", string(in.Op))
 	}
-	e.Value, err = x.decodeBody(
-		e.Path,
-		in.Value,
-		yang.Options{
-			Lenient: x.isLenient(),
-			Partial: in.Op == tree.Merge,
-		},
-	)
+	o := x.bodyOptions()
+	o.Partial = in.Op == tree.Merge
+	e.Value, err = x.decodeBody(e.Path, in.Value, o)
 	return e, err
 }
 
