@@ -2,8 +2,6 @@ package service
 
 import (
 	"context"
-	"io"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -90,7 +88,7 @@ const checkPause = time.Second
 const maxWait = 24 * time.Hour
 
 func (s *Service) runCheck(ctx context.Context, in *commands.Invocation) error {
-	text, err := s.readFile(in, in.Arg("file"))
+	text, err := in.ReadFile(s.home, in.Arg("file"), intent.MaxSize)
 	if err != nil {
 		return err
 	}
@@ -178,24 +176,6 @@ func (s *Service) runExport(ctx context.Context, in *commands.Invocation) error 
 		return err
 	}
 	return in.Emit(out, func() string { return out.Document })
-}
-
-// readFile reads a file of a command, or its standard input.
-func (s *Service) readFile(in *commands.Invocation, name string) ([]byte, error) {
-	from := in.Stdin
-	if name != "-" {
-		f, err := os.Open(commands.Path(s.home, name))
-		if err != nil {
-			return nil, fault.Wrap(fault.Invalid, err, "%v", commands.FileError(err))
-		}
-		defer f.Close()
-		from = f
-	}
-	text, err := io.ReadAll(io.LimitReader(from, intent.MaxSize+1))
-	if err != nil {
-		return nil, fault.Wrap(fault.Invalid, err, "%s: %v", name, err)
-	}
-	return text, nil
 }
 
 // nameFile names the file in each fault.
