@@ -38,7 +38,7 @@ func overSSH(t *testing.T, c *harness.Controller, user, password, line string) (
 // A student may set VLANs 100 to 120 at six ports of one switch, sees only these, and may do nothing else, by no way in; for others
 // nothing changes.
 func TestAStudentHasSixPorts(t *testing.T) {
-	net, err := lab.Start(lab.Options{Topology: "chain:2", Ports: 12, Hosts: -1})
+	net, err := lab.Start(lab.Options{Topology: "chain:2", Ports: 12, Hosts: 1, FDB: 3000})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -165,6 +165,16 @@ func TestAStudentHasSixPorts(t *testing.T) {
 			t.Errorf("%s: %s, want %s", line, out, want)
 		}
 	}
+	c.Ctl(`access:set-add hosts --switch sw1 --ports 12 --vlans 1`)
+	c.Ctl(`access:right-add ann hosts view`)
+	all, seen := call(admin, "switch:fdb", `{"switch":"sw1"}`).Body, call(ann, "switch:fdb", `{"switch":"sw1"}`).Body
+	if n := strings.Count(all, `"number":12`); n == 0 || strings.Count(seen, `"number":12`) != n || strings.Count(seen, "mac-address") != n {
+		t.Errorf("of %d addresses, %d at port 12, the student sees %.500s", strings.Count(all, "mac-address"), n, seen)
+	}
+	if a := call(ann, "switch-port:set-port", `{"switch":"sw1","port":"12","description":"x"}`); a.Status != http.StatusForbidden {
+		t.Errorf("a port that may only be viewed: %d %s", a.Status, a.Body)
+	}
+	c.Ctl(`access:right-remove ann hosts`)
 	if out, err := c.TryCtl(`access:right-remove ann "bench 3"`); err == nil || !strings.Contains(out, "--force") {
 		t.Errorf("the last right ends: %v %s", err, out)
 	}
