@@ -28,6 +28,7 @@ type Annotations struct {
 	Timeout    time.Duration
 	Confirm    string // what is asked before it
 	Command    string // its name at the console
+	ActsOn     string // module:name of the operation that says what a call of it acts on
 
 	Resource string // of a leaf of an input: the kind of what it names
 	Argument int    // its position among the arguments of the command, from 1 on; 0 = it is an option
@@ -48,6 +49,14 @@ type extension struct {
 	argument bool
 	set      func(a *Annotations, text string) (why string)
 }
+
+// The kinds of resources that rights by port are about, as ctl:resource names them.
+const (
+	KindSwitch   = "switch"
+	KindPort     = "port"
+	KindPortName = "port-name"
+	KindVLAN     = "vlan"
+)
 
 const (
 	inLeaves     = "leaf leaf-list refine"
@@ -93,6 +102,11 @@ var extensions = map[string]extension{
 		in:       inOperations,
 		argument: true,
 		set:      setCommand,
+	},
+	"acts-on": {
+		in:       inOperations,
+		argument: true,
+		set:      setActsOn,
 	},
 	"resource": {
 		in:       inLeaves,
@@ -170,6 +184,15 @@ func setCommand(a *Annotations, s string) string {
 		return "want the name of a command, name or scope:name, without blanks"
 	}
 	a.Command = s
+	return ""
+}
+
+func setActsOn(a *Annotations, s string) string {
+	module, name, qualified := strings.Cut(s, ":")
+	if !qualified || !isIdentifier(module) || !isIdentifier(name) {
+		return "want module:name of the operation that says what a call acts on"
+	}
+	a.ActsOn = s
 	return ""
 }
 

@@ -28,6 +28,7 @@ import (
 	"ctl.internal/host/internal/aaa/labrole"
 	"ctl.internal/host/internal/aaa/password"
 	"ctl.internal/host/internal/aaa/policy"
+	"ctl.internal/host/internal/aaa/right"
 	"ctl.internal/host/internal/aaa/rules"
 	"ctl.internal/host/internal/aaa/secini"
 	"ctl.internal/host/internal/aaa/throttle"
@@ -52,6 +53,7 @@ type AAA struct {
 	compiled compiled
 	broker   *broker.Engine
 	roles    labrole.Engine
+	rights   right.Engine
 	tokens   *token.Service
 	handler  http.Handler
 	recorder *accounting.Recorder

@@ -42,10 +42,14 @@ func (a *AAA) Allows(ctx context.Context, who caller.Caller, method, path string
 		Known:  true,
 		Plugin: IsPlugin(ctx),
 	}
-	if a.decideRequest(&env{aaa: a}, &q) != rules.Pass {
-		return fault.New(fault.Denied, "user %s may not %s %s", who.User, method, path)
+	e := env{aaa: a}
+	switch verdict := a.decideRequest(&e, &q); {
+	case verdict == rules.Pass:
+		return nil
+	case e.demand != "":
+		return fault.New(fault.Denied, "%s", e.demand)
 	}
-	return nil
+	return fault.New(fault.Denied, "user %s may not %s %s", who.User, method, path)
 }
 
 // MayRead reports whether a caller may read data, and whether all below it, too. A caller without a name is anonymous.

@@ -183,6 +183,7 @@ func (a *AAA) RealmCommands() []commands.Command {
 		a.throttleCommands(),
 		a.blockCommands(),
 		a.roleCommands(),
+		a.rightCommands(),
 		a.requestCommands(),
 	), []commands.Command{
 		{
@@ -208,6 +209,10 @@ func (a *AAA) RealmCommands() []commands.Command {
 					Help:     "of the request",
 					Required: true,
 				}},
+			Options: []commands.Option{{
+				Name: "input",
+				Help: "JSON, without the member input: what the operation gets, to explain rights by port with",
+			}},
 		},
 		{
 			Name:    "access:rules",
@@ -281,7 +286,13 @@ func (a *AAA) tokensCommand(ctx context.Context, in *commands.Invocation) error 
 }
 
 func (a *AAA) explainCommand(ctx context.Context, in *commands.Invocation) error {
-	x, err := a.Explain(ctx, in.Arg("user"), in.Arg("method"), in.Arg("path"))
+	x, err := a.ExplainInput(
+		ctx,
+		in.Arg("user"),
+		in.Arg("method"),
+		in.Arg("path"),
+		in.Option("input"),
+	)
 	if err != nil {
 		return err
 	}
@@ -309,6 +320,9 @@ func (x *Explanation) String() string {
 	}
 	if x.Role != "" {
 		text += "  " + x.Role + "\n"
+	}
+	if x.Rights != "" {
+		text += "  rights by port: " + x.Rights + "\n"
 	}
 	for _, v := range x.Addresses {
 		rule, mark := "no line matches: a login is needed", " "

@@ -11,6 +11,7 @@ import (
 	"ctl.internal/host/internal/aaa/labrole"
 	"ctl.internal/host/internal/aaa/policy"
 	"ctl.internal/host/internal/aaa/reqpath"
+	"ctl.internal/host/internal/aaa/right"
 	"ctl.internal/sdk/caller"
 )
 
@@ -19,6 +20,7 @@ const (
 	PolicyNode = "aaa:http-authorization"
 	BrokerNode = "authorization-schema:simple-authorization"
 	RolesNode  = "aaa-roles:roles"
+	RightsNode = right.Node
 )
 
 // compiled are the policies that were read last: what is checked before a commit is the
@@ -51,6 +53,8 @@ func (a *AAA) Check(ctx context.Context, node string, after json.RawMessage) err
 	case PolicyNode, BrokerNode:
 	case RolesNode:
 		return a.checkRoles(ctx, after)
+	case RightsNode:
+		return a.checkRights(ctx, after)
 	default:
 		return nil
 	}
@@ -100,6 +104,11 @@ func (a *AAA) Apply(ctx context.Context, node string, content json.RawMessage) e
 		if s, err = labrole.Compile(content); err == nil {
 			a.roles.Use(s)
 		}
+	case RightsNode:
+		var r *right.Rights
+		if r, err = right.Compile(content); err == nil {
+			a.rights.Use(r)
+		}
 	case PolicyNode:
 		var x *policy.Index
 		if x, err = a.compiled.compilePolicies(content); err == nil {
@@ -113,8 +122,11 @@ func (a *AAA) Apply(ctx context.Context, node string, content json.RawMessage) e
 	}
 	if c, ok := caller.From(ctx); ok && c.User != "" {
 		what := "change policies"
-		if node == RolesNode {
+		switch node {
+		case RolesNode:
 			what = "change roles"
+		case RightsNode:
+			what = "change rights"
 		}
 		a.recorder.Change(ctx, what, node)
 	}
@@ -140,5 +152,7 @@ func (a *AAA) Unreadable(node string) {
 		a.policies.Fail()
 	case RolesNode:
 		a.roles.Fail()
+	case RightsNode:
+		a.rights.Fail()
 	}
 }

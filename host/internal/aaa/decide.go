@@ -42,13 +42,21 @@ func asRead(r *http.Request) *http.Request {
 	return &read
 }
 
-// decideTarget asks the rules, the policies and the broker about a request and, if these permit it, the roles that confine.
+// decideTarget asks the rules, the policies and the broker about a request and, if these permit it, the roles that confine and the
+// rights by port.
 func (a *AAA) decideTarget(e *env, q *rules.Request) rules.Verdict {
 	v := a.decideAddresses(e, q)
-	if v == rules.Pass && !a.permittedByRoles(q) {
+	if v != rules.Pass {
+		return v
+	}
+	if !a.permittedByRoles(q) {
 		return rules.Denied
 	}
-	return v
+	if why := a.deniedByRights(e.ctx, q); why != "" {
+		e.demand = why
+		return rules.Denied
+	}
+	return rules.Pass
 }
 
 // decideAddresses asks the rules and the policies about a request, under every address of its target at once; all must

@@ -30,6 +30,8 @@ type Explanation struct {
 	Reason  string   `json:"reason"`
 	// Role is the line of a role that permits the request, or why none does; empty of a user whom no role confines.
 	Role string `json:"role,omitempty"`
+	// Rights are the sets of the user's rights by port, and what is needed of them; empty of a user who has none.
+	Rights string `json:"rights,omitempty"`
 	// Addresses are all of the thing that the path names; each must allow the request.
 	Addresses []AddressVerdict `json:"addresses"`
 }
@@ -49,6 +51,11 @@ type AddressVerdict struct {
 // Explain decides a request of a user as if it came now, from the machine itself and without TLS, and
 // says why. user is NAME, NAME@DOMAIN, or NAME@DOMAIN of the realm REALM as REALM/NAME@DOMAIN.
 func (a *AAA) Explain(ctx context.Context, user, method, path string) (*Explanation, error) {
+	return a.ExplainInput(ctx, user, method, path, "")
+}
+
+// ExplainInput is Explain for an operation with an input, if that is not empty: it decides what the operation would act on.
+func (a *AAA) ExplainInput(ctx context.Context, user, method, path, input string) (*Explanation, error) {
 	method = strings.ToUpper(method)
 	target, query, _ := strings.Cut(path, "?")
 	p, err := reqpath.ParseString(target)
@@ -99,6 +106,7 @@ func (a *AAA) Explain(ctx context.Context, user, method, path string) (*Explanat
 	}
 	q.Path = p
 	a.explainRoles(x, &q)
+	a.explainRights(ctx, x, &q, input)
 	if x.Verdict == rules.Pass.String() &&
 		a.decideRequest(&env{
 			aaa: a,

@@ -12,6 +12,7 @@ import (
 	"ctl.internal/host/internal/aaa/idm"
 	"ctl.internal/host/internal/aaa/password"
 	"ctl.internal/host/internal/aaa/reqpath"
+	"ctl.internal/host/internal/aaa/right"
 	"ctl.internal/host/internal/aaa/throttle"
 	"ctl.internal/host/internal/datastore"
 	"ctl.internal/sdk/realm"
@@ -87,6 +88,16 @@ type Options struct {
 	Canonical func(p reqpath.Path) (canonical reqpath.Path, readOnly bool)
 	// StoreRole writes an entry of RolesNode, or removes it when role is nil; nil = there are no roles to install.
 	StoreRole func(ctx context.Context, name string, role json.RawMessage) error
+	// ActsOn reports whether a path addresses an operation of which can be told what switches, ports and VLANs it acts on;
+	// nil = there is none. It is called for users who have a right.
+	ActsOn func(p reqpath.Path) bool
+	// Touched returns what a call of such an operation would act on. It may ask devices.
+	Touched func(ctx context.Context, operation reqpath.Path, input []byte) ([]right.Resource, error)
+	// Ports returns the switch that a name means, and the ports that names, numbers and ranges of numbers mean there; without
+	// them the switch alone. Nil = no plugin knows switches.
+	Ports func(ctx context.Context, node string, ports []string) ([]right.Resource, error)
+	// StoreRight writes what is below RightsNode at a path, or removes it when value is nil; nil = there are no rights.
+	StoreRight func(ctx context.Context, path string, value json.RawMessage) error
 	// Page writes the answer to a person whose browser was refused a page; nil = the JSON that programs get.
 	Page func(w http.ResponseWriter, r *http.Request, status int, reason string)
 

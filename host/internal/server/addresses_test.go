@@ -371,7 +371,7 @@ func serverWith(t *testing.T, c *catalog, ini string) *Server {
 	t.Cleanup(func() { store.Close() })
 	s := &Server{catalog: c}
 	var err error
-	s.aaa, err = aaa.New(context.Background(), aaa.Options{Store: store, SecINI: []byte(ini), First: identity.First{Admin: "admin", User: "user"}, Names: s.otherNames, Routes: s.otherRoutes, MadeOf: s.madeOf, Canonical: s.canonicalPath})
+	s.aaa, err = aaa.New(context.Background(), aaa.Options{Store: store, SecINI: []byte(ini), First: identity.First{Admin: "admin", User: "user"}, Names: s.otherNames, Routes: s.otherRoutes, MadeOf: s.madeOf, Canonical: s.canonicalPath, ActsOn: s.actsOn})
 	if err != nil {
 		t.Fatal(fmt.Errorf("%w\n%s", err, ini))
 	}

@@ -32,6 +32,24 @@ func (i invoker) Invoke(ctx context.Context, module, rpc string, input []byte) (
 	if err := i.s.permitsInput(ctx, module, rpc, input); err != nil {
 		return nil, err
 	}
+	scope, err := i.s.scopeOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if scope != nil {
+		return i.s.invokeWithin(ctx, scope, module, rpc, input, func(ctx context.Context) ([]byte, error) {
+			return i.invokePermitted(ctx, module, rpc, input)
+		})
+	}
+	return i.invokePermitted(ctx, module, rpc, input)
+}
+
+// invokePermitted carries out what the roles and rights of the caller permit for the input.
+func (i invoker) invokePermitted(
+	ctx context.Context,
+	module, rpc string,
+	input []byte,
+) ([]byte, error) {
 	if h, ok := i.host[module+":"+rpc]; ok {
 		out, err := h.Invoke(ctx, &operations.Request{
 			Module: module,

@@ -17,7 +17,7 @@ import (
 )
 
 // policyNodes are the top-level nodes that decide access.
-var policyNodes = []string{aaa.PolicyNode, aaa.BrokerNode, aaa.RolesNode}
+var policyNodes = []string{aaa.PolicyNode, aaa.BrokerNode, aaa.RolesNode, aaa.RightsNode}
 
 // treeValidators check a change of some trees before it is committed: access control checks
 // what decides access, and changed settings are written to their files.

@@ -30,6 +30,7 @@ func (s *Service) byName(m operations.Mux) {
 	registerHandler(m, "switch:vendors", s.vendorModels)
 	registerHandler(m, "switch:models", s.modelLines)
 	registerHandler(m, "switch:switches", s.switchLines)
+	registerHandler(m, "switch:touches", s.touches)
 	registerHandler(m, "switch:vlan-add", s.changeVLAN(true))
 	registerHandler(m, "switch:vlan-set", s.changeVLAN(false))
 	registerHandler(m, "switch:vlan-del", switchHandler(s, s.dropVLAN))
