@@ -23,6 +23,7 @@ type keyCache struct {
 	fetch                     func(context.Context) ([]jose.JSONWebKey, error)
 	now                       func() time.Time
 	ttl, timeout, pause, kept time.Duration
+	slowAfter                 time.Duration // how long those who hold keys wait for the provider
 
 	life       context.Context // of what is under way
 	end        context.CancelFunc
@@ -38,13 +39,10 @@ type keyCache struct {
 	underWay *question // nil = none is
 }
 
-// slowAfter is how long those who hold keys wait for the provider.
-const slowAfter = 500 * time.Millisecond
-
 // question is one to the provider.
 type question struct {
 	done chan struct{} // closed at its end
-	slow chan struct{} // closed slowAfter its begin
+	slow chan struct{} // closed slowAfter from its begin
 }
 
 // find returns the keys of a kid; all keys for "". The error is errNoSuchKey, or why the provider could
@@ -125,7 +123,7 @@ func (c *keyCache) startFetch() *question {
 		slow: make(chan struct{}),
 	}
 	c.tried, c.underWay = c.now(), q
-	timer := time.AfterFunc(slowAfter, func() { close(q.slow) })
+	timer := time.AfterFunc(c.slowAfter, func() { close(q.slow) })
 	c.background.Go(func() {
 		defer timer.Stop()
 		defer close(q.done)

@@ -154,7 +154,7 @@ func TestAProviderThatHangs(t *testing.T) {
 func TestStrangersWhileTheProviderHangs(t *testing.T) {
 	i := newIssuer(t)
 	j := i.mustRealm(nil)
-	j.keys.timeout = time.Hour
+	j.keys.timeout, j.keys.slowAfter = time.Hour, time.Millisecond
 	i.good(j, "before")
 	stranger := must(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))
 	i.set(func() { i.fault = "hangs" })

@@ -64,6 +64,8 @@ func (f factory) New(_ context.Context, c realm.Config) (realm.Realm, []string, 
 		timeout: seconds(r, "cache-refreshtimeout-seconds", 15, 1, 60),
 		pause:   seconds(r, "rate-limit-min-interval-seconds", 30, 0, maxSeconds),
 		kept:    seconds(r, "keys-kept-seconds", 24*3600, 0, maxSeconds),
+
+		slowAfter: 500 * time.Millisecond,
 	}
 	j.keys.life, j.keys.end = context.WithCancel(context.Background())
 	if err := r.Err(); err != nil {

@@ -31,7 +31,7 @@ func (a *AAA) askRoles(q *rules.Request) (by string, permits bool) {
 		return "the roles of " + RolesNode + " cannot be read, so only role admin may do something", false
 	}
 	set := a.roles.Now()
-	if q.Plugin || !a.confines(q.HTTP.Context(), set, q.Caller.Roles) {
+	if q.Plugin || !a.confines(set, q.Caller.Roles) {
 		return "", true
 	}
 	asked := a.canonical(q.HTTP.Method, q.Path)
@@ -40,8 +40,8 @@ func (a *AAA) askRoles(q *rules.Request) (by string, permits bool) {
 }
 
 // confines is labrole.Set.Confines with the roles that the controller has.
-func (a *AAA) confines(ctx context.Context, set *labrole.Set, roles []string) bool {
-	return set.Confines(roles, func(name string) bool { return a.identity.HasRole(ctx, name) })
+func (a *AAA) confines(set *labrole.Set, roles []string) bool {
+	return set.Confines(roles, a.identity.HasRole)
 }
 
 func (a *AAA) canonical(method string, p reqpath.Path) labrole.Asked {
@@ -71,7 +71,7 @@ func (a *AAA) explainRoles(x *Explanation, q *rules.Request) {
 func (a *AAA) PermitsInput(ctx context.Context, operation string, names func() []string) error {
 	who, known := caller.From(ctx)
 	set := a.roles.Now()
-	if !known || IsPlugin(ctx) || !a.confines(ctx, set, who.Roles) {
+	if !known || IsPlugin(ctx) || !a.confines(set, who.Roles) {
 		return nil
 	}
 	p, err := reqpath.ParseString(operation)

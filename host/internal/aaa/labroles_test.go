@@ -3,10 +3,13 @@ package aaa_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
 
 	"ctl.internal/host/internal/aaa"
+	"ctl.internal/host/internal/datastore"
+	"ctl.internal/host/internal/datastore/storetest"
 	"ctl.internal/sdk/caller"
 	"ctl.internal/sdk/commands"
 	"ctl.internal/sdk/fault"
@@ -231,5 +234,38 @@ func TestRolesThatCannotBeReadOpenNothing(t *testing.T) {
 	l.Unreadable(aaa.RolesNode)
 	if may("restarter") || !may("admin") {
 		t.Error("a role that cannot be read opens an operation of administrators")
+	}
+}
+
+// waiting is a store whose engine does not answer: who waits for it gets an error.
+type waiting struct {
+	datastore.Store
+	on bool
+}
+
+func (w *waiting) View(ctx context.Context, f func(datastore.Snapshot) error) error {
+	if w.on {
+		return errors.New("the engine does not answer")
+	}
+	return w.Store.View(ctx, f)
+}
+
+// Who is confined is decided without the engine of the store, however many names another realm gives a user: decisions are made for
+// each entry of an answer, and while the store hangs.
+func TestWhoIsConfinedWithoutTheStore(t *testing.T) {
+	store := &waiting{Store: storetest.New(storetest.Options{})}
+	t.Cleanup(func() { store.Close() })
+	tree := &roleTree{roles: map[string]json.RawMessage{}}
+	l := open(t, defaultINI, func(o *aaa.Options) { o.Store, o.StoreRole = store, tree.store })
+	tree.a = l.AAA
+	l.want(201, "POST", "/auth/v1/roles", adm, `{"name":"ops","domainid":"sdn"}`)
+	_, err := l.runCommand("access:role-install", nil, "viewer")
+	must(t, err)
+	store.on = true
+	for role, want := range map[string]bool{"ops": true, "stranger": false} {
+		who := caller.Caller{User: "ann", Domain: "ldapRealm", Roles: []string{"viewer", role}, Address: "127.0.0.1:1"}
+		if err := l.Allows(caller.With(ctx, who), who, "POST", "/x"); (err == nil) != want {
+			t.Errorf("with the role %s: %v", role, err)
+		}
 	}
 }

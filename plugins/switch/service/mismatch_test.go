@@ -119,7 +119,8 @@ func TestMismatchTroubles(t *testing.T) {
 	if !strings.HasPrefix(one.Cause, "VLAN 101, 102, ") || !strings.Contains(one.Cause, "120 and 5 more: sw1 port port3 has it, sw2 port port7 has not") {
 		t.Errorf("the cause is %q", one.Cause)
 	}
-	want := []string{"/network-topology:network-topology/topology=switch:1/node=1", "/network-topology:network-topology/topology=switch:1/node=2"}
+	const nodes = "/network-topology:network-topology/topology=switch:1/node="
+	want := []string{nodes + "1", nodes + "2", nodes + "1/termination-point=3", nodes + "2/termination-point=7"} // who may not read one does not see it
 	if !slices.Equal(one.Concerns, want) {
 		t.Errorf("it concerns %q, not %q", one.Concerns, want)
 	}

@@ -104,7 +104,7 @@ func (s *Service) mismatchTroubles(all []mismatch) (out []host.Trouble) {
 		out = append(out, host.Trouble{
 			Kind:     vlanMismatch,
 			Resource: fmt.Sprintf("link %s:%s %s:%s", discovery.NodeID(l.a.node), l.a.id, discovery.NodeID(l.b.node), l.b.id),
-			Concerns: []string{s.nodePath(l.a.node), s.nodePath(l.b.node)},
+			Concerns: []string{s.nodePath(l.a.node), s.nodePath(l.b.node), s.portPath(l.a), s.portPath(l.b)},
 			Subject:  l.a.formatTable() + " – " + l.b.formatTable(),
 			Warning:  true,
 			Cause:    texts[l].format(),
@@ -150,4 +150,9 @@ func (t *mismatchTexts) format() string {
 // nodePath is the path of a switch in the topology, whose readers may see what is wrong with it.
 func (s *Service) nodePath(m mib.MAC) string {
 	return fmt.Sprintf("/network-topology:network-topology/topology=%s/node=%s", url.PathEscape(s.set.Topology), discovery.NodeID(m))
+}
+
+// portPath is where a port is in the tree of topologies.
+func (s *Service) portPath(e linkEnd) string {
+	return s.nodePath(e.node) + "/termination-point=" + url.PathEscape(e.id)
 }

@@ -88,7 +88,7 @@ func TestAPluginPageIsReadInParts(t *testing.T) {
 		_, err := page.AddScriptToEvaluateOnNewDocument(fakePlugin).Do(ctx)
 		return err
 	}), chromedp.Navigate(c.HTTP+"/#/plugin/fake"), logIn("admin", "admin"), shows("read 1"), shows("You may not read this: for others"),
-		shows("Shown by a"), shows("Shown by b"), shows("call 1"), shows("call 2"))
+		shows("Shown by a"), shows("Shown by b"), shows("call 1"), shows("call 2"), until(`fakePlugin.source`))
 	calls(2)
 	run(ctx, t, "event", event(2), shows("call 3"), shows("call 4"), until(`fakePlugin.later.length > 0`))
 	run(ctx, t, "events", event(3), event(4))

@@ -61,8 +61,7 @@ func (a *Authenticator) Find(ctx context.Context, who token.Outside) (*Login, er
 	epoch, now := r.epoch(), a.o.Now()
 	f, ok := a.found.Get(who)
 	if ok && f.epoch == epoch && now.Before(f.until) {
-		l := *f.login
-		return &l, nil
+		return a.unlessBlocked(f.login)
 	}
 	finder, ok := r.Outside.(realm.Finder)
 	if !ok {
@@ -83,6 +82,14 @@ func (a *Authenticator) Find(ctx context.Context, who token.Outside) (*Login, er
 	}
 	l := outsideLogin(r, who.User, who.Domain, res)
 	a.found.Put(who, lookedUp{l, epoch, now.Add(foundFor)}, nil)
+	return a.unlessBlocked(l)
+}
+
+// unlessBlocked is a copy of a login that was looked up: tokens of earlier releases do not say how the realm names the user.
+func (a *Authenticator) unlessBlocked(l *Login) (*Login, error) {
+	if a.isLoginBlocked(l) {
+		return nil, ErrRefused
+	}
 	copied := *l
 	return &copied, nil
 }

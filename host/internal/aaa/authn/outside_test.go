@@ -10,6 +10,7 @@ import (
 	"ctl.internal/host/internal/aaa/authn"
 	"ctl.internal/host/internal/aaa/identity"
 	"ctl.internal/host/internal/aaa/password"
+	"ctl.internal/host/internal/aaa/token"
 	"ctl.internal/host/internal/datastore/storetest"
 	"ctl.internal/sdk/realm"
 )
@@ -144,5 +145,29 @@ func TestWhatARealmSaysOfAGoodLoginIsLogged(t *testing.T) {
 	})
 	if _, err := a.Login(ctx, authn.Credentials{User: "bob", Password: "pw"}); err != nil || len(said) != 1 || said[0] != "1 of 2 roles are left out" {
 		t.Errorf("%q, %v", said, err)
+	}
+}
+
+// alias is a realm in which b@corp is bob.
+type alias struct{ warning }
+
+func (alias) Find(context.Context, string, string) (realm.Result, error) {
+	return realm.Result{Outcome: realm.Authenticated, Principal: "bob"}, nil
+}
+
+// A token of an earlier release says only what its user typed: who is blocked by the realm's name does not get in with it.
+func TestATokenWithoutThePrincipalOfABlockedUser(t *testing.T) {
+	blocked := false
+	a := costly(t, &outside{}, func(o *authn.Options) {
+		o.Realms = []authn.Realm{{Name: "o", Outside: alias{}}}
+		o.Blocked = func(realm, account string) bool { return blocked && realm == "o" && account == "bob@sdn" }
+	})
+	who := token.Outside{Realm: "o", User: "b@corp"}
+	if l, err := a.Find(ctx, who); err != nil || l.User != "bob" {
+		t.Fatalf("%+v, %v", l, err)
+	}
+	blocked = true
+	if l, err := a.Find(ctx, who); !errors.Is(err, authn.ErrRefused) {
+		t.Errorf("%+v, %v", l, err)
 	}
 }

@@ -23,10 +23,12 @@ func (s *Service) Role(ctx context.Context, id string) (Role, error) {
 	return readValue(ctx, s, func(v view) (Role, error) { return v.findRole(id) })
 }
 
-// HasRole reports whether SDN has a role; it says no of one that cannot be looked up now.
-func (s *Service) HasRole(ctx context.Context, name string) bool {
-	there, err := readValue(ctx, s, func(v view) (bool, error) {
-		return v.hasRecord(roleKey(SDN, name))
+// HasRole reports whether SDN has a role, by what this node knows: each decision of access control may ask it for many names, and is made
+// also while the store does not answer. It says no of one that cannot be looked up.
+func (s *Service) HasRole(name string) (there bool) {
+	_, err := s.o.Store.Local(func(sn datastore.Snapshot) (err error) {
+		there, err = s.viewOf(sn).hasRecord(roleKey(SDN, name))
+		return err
 	})
 	return there && err == nil
 }
