@@ -17,7 +17,7 @@ import (
 
 // hostScopes are the scopes of the controller's own commands: no plugin declares one in them.
 var hostScopes = []string{
-	"aaa", "access", "audit", "cluster", "config", "encrypt", "feature", "keystore", "log", "plugin", "realm", "restconf",
+	"aaa", "access", "audit", "cluster", "config", "encrypt", "feature", "keystore", "log", "notify", "plugin", "realm", "restconf",
 	"shell", "snapshot", "system",
 }
 
