@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"ctl.internal/host/internal/console/declared"
+	"ctl.internal/host/internal/feature"
 	"ctl.internal/host/internal/present"
 	"ctl.internal/internal/yang"
 	"ctl.internal/sdk/caller"
@@ -27,13 +28,13 @@ func (s *Server) ownsCommand(name string) bool {
 	return slices.Contains(hostScopes, scope)
 }
 
-// declaredCommands are the commands that RPCs of installed plugins declare in their YANG modules, as far as features switch
+// declaredCommands are the commands that RPCs of the controller and of installed plugins declare, the latter as far as features switch
 // them on. It implements engine.Source.
 func (s *Server) declaredCommands() (out []commands.Command) {
 	h := declared.Host{Call: s.callDeclared, Values: s.leafValues}
 	for _, m := range s.catalog.Installed().Schema.Modules() {
 		for _, c := range declared.Commands(m, h) {
-			if s.cliOn(m.Source, c.Name) {
+			if m.Source == feature.HostPlugin || s.cliOn(m.Source, c.Name) {
 				out = append(out, c)
 			}
 		}
