@@ -313,7 +313,7 @@ func TestKills(t *testing.T) {
 			want = append(want, "raised "+id, "cleared "+id)
 			life, end := context.WithCancel(t.Context())
 			m := &mortal{Store: s, kill: end, before: i%2 == 0, left: 1 + i/2%3} // a life has three commits
-			if i%9 == 8 { // it has been taken, and the answer is not heard
+			if i%9 == 8 {                                                        // it has been taken, and the answer is not heard
 				m.left = -1
 				r.before = func(context.Context, *Message) error {
 					m.die()

@@ -115,18 +115,20 @@ func TestHostileWebhooks(t *testing.T) {
 		"huge":    {answerHuge, ""},
 		"cut off": {answerCutOff, "its answer was not complete"},
 		"other server": {func(w http.ResponseWriter, r *http.Request) {
-			http.Redirect(w, r, "https://127.0.0.2:1/hush", 307)
+			http.Redirect(w, r, "https://127.0.0.2:1/hush", http.StatusTemporaryRedirect)
 		}, "it redirects to another server"},
 		"to plain HTTP": {func(w http.ResponseWriter, r *http.Request) {
-			http.Redirect(w, r, "http://"+r.Host+"/hush", 307)
+			http.Redirect(w, r, "http://"+r.Host+"/hush", http.StatusTemporaryRedirect)
 		}, "it redirects to another server"},
 		"loses the body": {func(w http.ResponseWriter, r *http.Request) {
-			http.Redirect(w, r, "/hush2", 302)
+			http.Redirect(w, r, "/hush2", http.StatusFound)
 		}, "it must answer 307 or 308"},
-		"for ever": {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, r.URL.Path, 308) }, "it redirects too often"},
+		"for ever": {func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, r.URL.Path, http.StatusPermanentRedirect)
+		}, "it redirects too often"},
 		"same server": {func(w http.ResponseWriter, r *http.Request) {
 			if r.URL.Path != "/there" {
-				http.Redirect(w, r, "/there", 308)
+				http.Redirect(w, r, "/there", http.StatusPermanentRedirect)
 			}
 		}, ""},
 	} {
