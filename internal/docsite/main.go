@@ -56,7 +56,7 @@ var groups = []struct {
 	pages []string
 }{
 	{"Begin", []string{"index", "tutorial-first-network", "tutorial-vendor-driver", "tutorial-bier", "from-opendaylight"}},
-	{"Operate", []string{"operating", "console", "monitoring", "packages", "cluster", "certificates"}},
+	{"Operate", []string{"operating", "console", "monitoring", "notifications", "packages", "cluster", "certificates"}},
 	{"Access", []string{"access-control", "realms"}},
 	{"Networks", []string{"switch-operations", "switch-discovery", "switch-vendor-xml", "switch-models", "openflow", "labs", "bier", "repoinfo", "restconf"}},
 	{"Write plugins", []string{"plugin-author", "switch-driver", "bier-driver", "contract-changelog"}},

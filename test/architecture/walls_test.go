@@ -78,7 +78,7 @@ func under(path, dir string) bool { return path == dir || strings.HasPrefix(path
 // below its own floor, and its own packages.
 var floor = map[string]int{
 	"home": 0, "logs": 0, "present": 0, "datastore": 1, "keys": 2, "lease": 2, "grant": 2, "troubles": 2,
-	"aaa": 3, "feature": 3, "snapshot": 3, "plugin": 3, "restconf": 4, "cluster": 4, "console": 4, "web": 4, "address": 5, "server": 6,
+	"aaa": 3, "feature": 3, "snapshot": 3, "plugin": 3, "notify": 3, "restconf": 4, "cluster": 4, "console": 4, "web": 4, "address": 5, "server": 6,
 	// Clients of a running controller: they know no room at all.
 	"ctlclient": -1, "idmtool": -1,
 }

@@ -14,6 +14,7 @@ import (
 // checkSettings holds the settings against each other and against what is there. fault names a setting that is wrong.
 func (c *Config) checkSettings(dir Dir, fault func(key, format string, args ...any)) {
 	c.checkCluster(fault)
+	c.Notify.check(dir, fault)
 	for _, p := range []struct{ cert, key, certFile, keyFile string }{
 		{"tls.certificate", "tls.key", c.TLS.Certificate, c.TLS.Key},
 		{"datastore.etcd.certificate", "datastore.etcd.key", c.Datastore.Etcd.Certificate, c.Datastore.Etcd.Key},

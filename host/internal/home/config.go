@@ -25,6 +25,7 @@ type Config struct {
 	Tracing    Tracing    `json:"tracing"`
 	Audit      Audit      `json:"audit"`
 	Troubles   Troubles   `json:"troubles"`
+	Notify     Notify     `json:"notify"`
 }
 
 // Troubles is the list of what is wrong.

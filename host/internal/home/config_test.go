@@ -47,6 +47,7 @@ func TestDocumentedDefaultsAreTheDefaults(t *testing.T) {
 	}
 	want.Listeners.Names, want.Listeners.Proxies = []string{}, []string{}
 	want.Datastore.Etcd.Endpoints, want.Features.Boot, want.AAA.RealmKinds, want.AAA.TrustedOrigins, want.Console.Directories, want.Log.Levels = []string{}, []string{}, []string{}, []string{}, []string{}, map[string]string{}
+	want.Notify = Notify{Targets: map[string]NotifyTarget{}, Rules: []NotifyRule{}}
 	if diff := cmp.Diff(want, l.Config); diff != "" {
 		t.Fatal(diff)
 	}

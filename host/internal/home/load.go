@@ -8,6 +8,7 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 
@@ -112,7 +113,7 @@ func Load(dir Dir, environ []string, flags map[string]string) (*Loaded, []Proble
 		}
 		l.effective = append(
 			l.effective,
-			Effective{key, formatValue(r.schemaAt(loc), r.valueAt(loc)), origin},
+			Effective{key, r.formatValue(r.schemaAt(loc), r.valueAt(loc)), origin},
 		)
 	}
 	if dir != "" && Fatal(problems) == nil {
@@ -146,8 +147,25 @@ func leavesOf(schema *yaml.Node, prefix []string) (out []string) {
 	return []string{strings.Join(prefix, ".")}
 }
 
+// secretMask stands for a secret.
+const secretMask = "**********"
+
 // formatValue is a value as show --effective prints it.
-func formatValue(schema map[string]any, v any) string {
+func (r *reader) formatValue(schema map[string]any, v any) string {
+	switch x := r.showValue(schema, v).(type) {
+	case []any:
+		return "[" + strings.Join(textsOf(x), ", ") + "]"
+	case map[string]any:
+		return strings.TrimPrefix(fmt.Sprint(x), "map") // fmt sorts the keys
+	case nil:
+		return "[]" // only lists and mappings have no default
+	default:
+		return fmt.Sprint(x)
+	}
+}
+
+// showValue is a value with its units, and without the secrets in it, however deep they are.
+func (r *reader) showValue(schema map[string]any, v any) any {
 	switch x := v.(type) {
 	case json.Number:
 		n, err := x.Int64()
@@ -156,16 +174,24 @@ func formatValue(schema map[string]any, v any) string {
 			return f.text(n)
 		}
 	case []any:
-		return "[" + strings.Join(textsOf(x), ", ") + "]"
+		out := make([]any, len(x))
+		for i := range x {
+			out[i] = r.showValue(r.memberSchema(schema, strconv.Itoa(i)), x[i])
+		}
+		return out
 	case map[string]any:
-		return strings.TrimPrefix(fmt.Sprint(x), "map") // fmt sorts the keys
+		out := make(map[string]any, len(x))
+		for name := range x {
+			out[name] = r.showValue(r.memberSchema(schema, name), x[name])
+		}
+		return out
 	case nil:
-		return "[]" // only lists and mappings have no default
+		return nil
 	}
 	if schema["writeOnly"] == true && v != "" {
-		return "**********"
+		return secretMask
 	}
-	return fmt.Sprint(v)
+	return v
 }
 
 // setText puts the text of a flag or a variable over the value of the file; lists and maps are YAML.

@@ -115,7 +115,15 @@ func (r *reader) fillDefaults(value any, schema map[string]any, depth int) any {
 	switch v := value.(type) {
 	case map[string]any:
 		out := maps.Clone(v)
-		for name, sub := range toObject(schema["properties"]) {
+		known := toObject(schema["properties"])
+		if others := toObject(schema["additionalProperties"]); len(others) > 0 {
+			for name := range v {
+				if _, there := known[name]; !there {
+					out[name] = r.fillDefaults(v[name], others, depth)
+				}
+			}
+		}
+		for name, sub := range known {
 			s := r.derefSchema(toObject(sub))
 			def, ok := s["default"]
 			if have, there := v[name]; there {

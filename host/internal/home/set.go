@@ -12,7 +12,7 @@ import (
 )
 
 // secretWords are what the key of a setting contains when its value is not shown.
-var secretWords = []string{"password", "pwd", "secret", "community", "token", "passphrase"}
+var secretWords = []string{"password", "pwd", "secret", "community", "token", "passphrase", "webhook.url"}
 
 // Settings lists what etc/NAME.yaml sets, in its order; secrets are masked. An absent file sets nothing.
 func (d Dir) Settings(name string) ([]Effective, error) {
@@ -44,7 +44,7 @@ func (d Dir) Settings(name string) ([]Effective, error) {
 // maskValue is a value on one line, without the secrets in it.
 func maskValue(n *yaml.Node, key string) string {
 	if secretKey(key) && n.Value != "" {
-		return "**********"
+		return secretMask
 	}
 	switch n.Kind {
 	case yaml.SequenceNode:

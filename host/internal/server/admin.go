@@ -82,6 +82,9 @@ func (s *Server) adminHandler() http.Handler {
 	reg.MustRegister(auditMetrics(s.audit)...)
 	reg.MustRegister(topologyMetrics{s})
 	reg.MustRegister(troubleMetrics{s})
+	if s.notifier != nil {
+		reg.MustRegister(s.notifier.Collectors()...)
+	}
 	reg.MustRegister(loginCounters(s.aaa.Accounting())...)
 	return adminHandler(s.notReady, prometheus.Gatherers{reg, s.plugins.Gatherer()})
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"ctl.internal/host/internal/console/declared"
+	"ctl.internal/host/internal/feature"
 	"ctl.internal/host/internal/present"
 	"ctl.internal/internal/yang"
 	"ctl.internal/sdk/caller"
@@ -17,7 +18,7 @@ import (
 
 // hostScopes are the scopes of the controller's own commands: no plugin declares one in them.
 var hostScopes = []string{
-	"aaa", "access", "audit", "cluster", "config", "encrypt", "feature", "keystore", "log", "plugin", "realm", "restconf",
+	"aaa", "access", "audit", "cluster", "config", "encrypt", "feature", "keystore", "log", "notify", "plugin", "realm", "restconf",
 	"shell", "snapshot", "system",
 }
 
@@ -27,13 +28,13 @@ func (s *Server) ownsCommand(name string) bool {
 	return slices.Contains(hostScopes, scope)
 }
 
-// declaredCommands are the commands that RPCs of installed plugins declare in their YANG modules, as far as features switch
+// declaredCommands are the commands that RPCs of the controller and of installed plugins declare, the latter as far as features switch
 // them on. It implements engine.Source.
 func (s *Server) declaredCommands() (out []commands.Command) {
 	h := declared.Host{Call: s.callDeclared, Values: s.leafValues}
 	for _, m := range s.catalog.Installed().Schema.Modules() {
 		for _, c := range declared.Commands(m, h) {
-			if s.cliOn(m.Source, c.Name) {
+			if m.Source == feature.HostPlugin || s.cliOn(m.Source, c.Name) {
 				out = append(out, c)
 			}
 		}

@@ -37,6 +37,7 @@ func (s *Server) openRESTCONF(ctx context.Context) error {
 		host: certrpc.Handlers(s.certs.ensureKeystores),
 	}
 	maps.Copy(s.invoker.host, s.systemOperations())
+	maps.Copy(s.invoker.host, s.notifyOperations())
 	s.restconf = restconf.New(restconf.Options{
 		Catalog:    s.catalog,
 		Invoker:    s.invoker,

@@ -32,6 +32,7 @@ import (
 	"ctl.internal/host/internal/keys/encrypt"
 	"ctl.internal/host/internal/lease"
 	"ctl.internal/host/internal/logs"
+	"ctl.internal/host/internal/notify"
 	"ctl.internal/host/internal/plugin"
 	"ctl.internal/host/internal/plugin/events"
 	"ctl.internal/host/internal/plugin/hostsvc"
@@ -86,6 +87,7 @@ type Server struct {
 	featuresChanged chan struct{}
 
 	troubles        *troubles.Registry
+	notifier        *notify.Notifier
 	topologiesSeen  atomic.Pointer[map[string]topomirror.Seen] // by id, on the node that writes them; nil: it is another
 	disks           *diskWatch
 	gaveUp          atomic.Bool // the controller ends because its disk failed
@@ -138,6 +140,7 @@ func (s *Server) start(ctx context.Context) error {
 		{"plugins", s.openPlugins},
 		{"RESTCONF", s.openRESTCONF},
 		{"features", s.openFeatures},
+		{"notifications", s.openNotifications},
 		{"console", s.openConsole},
 		{"profiler", s.openProfiler},
 		{"listeners", s.openListeners},

@@ -224,7 +224,7 @@ func (c Config) setSetting(ctx context.Context, in *commands.Invocation) error {
 
 // localSettings are those that widen what an administrator may do from another machine, or hide it.
 var localSettings = []string{"console.directories", "audit", "supervisor.isolation", "tls.certificate", "tls.key", "listeners.admin", "listeners.names",
-	"listeners.proxies", "aaa.throttle", "aaa.trustedOrigins"}
+	"listeners.proxies", "aaa.throttle", "aaa.trustedOrigins", "notify"}
 
 // touchesLocalSetting reports whether a setting is one of localSettings, a part of one, or holds one.
 func touchesLocalSetting(key string) bool {
