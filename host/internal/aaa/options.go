@@ -88,7 +88,7 @@ type Options struct {
 	Canonical func(p reqpath.Path) (canonical reqpath.Path, readOnly bool)
 	// StoreRole writes an entry of RolesNode, or removes it when role is nil; nil = there are no roles to install.
 	StoreRole func(ctx context.Context, name string, role json.RawMessage) error
-	// ActsOn reports whether a path addresses an operation of which can be told what switches, ports and VLANs it acts on;
+	// ActsOn reports whether a path addresses an operation that can say what switches, ports and VLANs it acts on;
 	// nil = there is none. It is called for users who have a right.
 	ActsOn func(p reqpath.Path) bool
 	// Touched returns what a call of such an operation would act on. It may ask devices.

@@ -15,7 +15,7 @@ import (
 	"ctl.internal/sdk/host"
 )
 
-// Notify says who is told of the troubles.
+// Notify says who is notified of the troubles.
 type Notify struct {
 	Targets map[string]NotifyTarget `json:"targets"`
 	Rules   []NotifyRule            `json:"rules"`
@@ -52,14 +52,14 @@ type NotifyAlertmanager struct {
 	CA  string `json:"ca,omitempty"`
 }
 
-// NotifyRule says which troubles are told to which targets.
+// NotifyRule says which troubles are reported to which targets.
 type NotifyRule struct {
 	Kinds    []string      `json:"kinds,omitempty"` // empty, or with "all" in it = all
 	Severity string        `json:"severity"`        // the least: error, or warning for both
 	Topology string        `json:"topology"`        // only of this one; empty = of any or none
 	Targets  []string      `json:"targets"`
-	After    time.Duration `json:"after"`  // how long it lasts before it is told, and is over before that is told
-	Repeat   time.Duration `json:"repeat"` // 0 = told once
+	After    time.Duration `json:"after"`  // how long it lasts before it is reported, and is over before that is reported
+	Repeat   time.Duration `json:"repeat"` // 0 = reported once
 }
 
 const (
@@ -77,7 +77,7 @@ func (n *Notify) check(dir Dir, fault func(key, format string, args ...any)) {
 	if len(n.Targets) > maxNotifyTargets {
 		fault(
 			"notify.targets",
-			"there are %d targets; at most %d can be told",
+			"there are %d targets; at most %d can be notified",
 			len(n.Targets),
 			maxNotifyTargets,
 		)
@@ -123,7 +123,7 @@ func (t NotifyTarget) check(dir Dir, key string, fault func(key, format string, 
 		checkFile(dir, key+".alertmanager.ca", a.CA, fault)
 	}
 	if ways != 1 {
-		fault(key, "it has %d ways to be told; write exactly one of webhook, smtp and alertmanager", ways)
+		fault(key, "it has %d ways to be notified; write exactly one of webhook, smtp and alertmanager", ways)
 	}
 }
 

@@ -75,7 +75,7 @@ func TestFaultsOfNotifySettings(t *testing.T) {
 		},
 		"two ways": {
 			target("{alertmanager: {url: 'http://127.0.0.1:1'}, webhook: {url: 'https://hooks.example.org/', secret: 0123456789abcdef}}"),
-			"etc/ctl.yaml:3: notify.targets.a: it has 2 ways to be told; write exactly one of webhook, smtp and alertmanager",
+			"etc/ctl.yaml:3: notify.targets.a: it has 2 ways to be notified; write exactly one of webhook, smtp and alertmanager",
 		},
 		"unencrypted mail": {
 			target("smtp: {server: 'mail.example.org:25', from: a@example.org, to: [b@example.org], starttls: false}"),

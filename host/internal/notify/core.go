@@ -1,4 +1,4 @@
-// Package notify tells people and programs outside of what is in the list of troubles. A core decides without I/O what
+// Package notify notifies people and programs outside of what is in the list of troubles. A core decides without I/O what
 // is due to whom; what is due is put into a queue in the datastore together with the note that it was, and only then
 // sent. So a process that ends at any moment loses nothing, and at most the message that it was sending is sent again,
 // with the same id.
@@ -17,14 +17,14 @@ import (
 	"ctl.internal/host/internal/troubles"
 )
 
-// Rule says which troubles are told to which targets. Of the rules that name a target the first that fits a trouble holds.
+// Rule says which troubles are reported to which targets. Of the rules that name a target the first that fits a trouble holds.
 type Rule struct {
 	Kinds      []string // empty, or with "all" in it: all that are not restricted
 	ErrorsOnly bool
 	Topology   string // empty: of any or none
 	Targets    []string
-	After      time.Duration // how long a trouble lasts before it is told, and is over before that is told
-	Repeat     time.Duration // 0: told once
+	After      time.Duration // how long a trouble lasts before it is reported, and is over before that is reported
+	Repeat     time.Duration // 0: reported once
 }
 
 // fits reports whether a rule holds for a trouble. One that is shown to administrators only must be named.
@@ -44,13 +44,13 @@ const (
 	tested       = "test"
 )
 
-// Event is what one target is told of one trouble; docs/notifications.md describes it as the body of webhooks.
+// Event is what one target is notified of one trouble; docs/notifications.md describes it as the body of webhooks.
 type Event struct {
 	ID      string    `json:"id"` // stays the same when it is sent again
 	Event   string    `json:"event"`
 	Time    time.Time `json:"time"`             // when it was decided
 	Trouble string    `json:"trouble"`          // the same in all events of one trouble
-	Repeat  int       `json:"repeat,omitempty"` // how often it has been told before
+	Repeat  int       `json:"repeat,omitempty"` // how often it has been reported before
 	Kind    string    `json:"kind"`
 	// Severity is error or warning; Before is what it was, in an event that says so.
 	Severity string    `json:"severity"`
@@ -68,8 +68,8 @@ type Event struct {
 	Expires time.Time `json:"expires,omitzero"`
 }
 
-// told is what a target knows of a trouble that lasts, as far as this controller has told it.
-type told struct {
+// reported is what a target knows of a trouble that lasts, as far as this controller has reported it.
+type reported struct {
 	Last         Event         `json:"last"`
 	After        time.Duration `json:"after"`
 	Acknowledged bool          `json:"acknowledged,omitempty"`
@@ -78,17 +78,17 @@ type told struct {
 // place is a trouble at a target.
 type place struct{ target, trouble string }
 
-// change is what a decision changes: what a target knows from now on, nil: nothing more; and the event that tells it, if any.
+// change is what a decision changes: what a target knows from now on, nil: nothing more; and the event that notifies it, if any.
 type change struct {
 	place
-	told  *told
-	event *Event
+	reported *reported
+	event    *Event
 }
 
 // known is what a decision starts from.
 type known struct {
-	told map[place]told
-	room map[string]int // by target: events that its queue takes
+	reported map[place]reported
+	room     map[string]int // by target: events that its queue takes
 }
 
 // group is how long a target that takes many events at once waits for more, and how many it takes; 0: one.
@@ -97,8 +97,8 @@ type group struct {
 	most int
 }
 
-// maxTold are the troubles that one target is told of at a time.
-const maxTold = 5000
+// maxReported are the troubles that one target is notified of at a time.
+const maxReported = 5000
 
 // core decides. What it keeps is only how long something has been so, which begins anew in a new process.
 type core struct {
@@ -128,22 +128,22 @@ func (c *core) decide(
 	all := c.look(now, list)
 	out = map[string][]change{}
 	for _, target := range slices.Sorted(maps.Keys(c.targets)) {
-		d := decision{core: c, target: target, now: now, free: maxTold}
-		for p := range k.told {
+		d := decision{core: c, target: target, now: now, free: maxReported}
+		for p := range k.reported {
 			if p.target == target {
 				d.free--
 			}
 		}
 		for i := range list {
 			p := place{target, list[i].ID}
-			if t, knows := k.told[p]; knows {
+			if t, knows := k.reported[p]; knows {
 				delete(c.gone, p)
 				d.lasts(p, t, &list[i])
 			} else {
 				d.raise(p, &list[i])
 			}
 		}
-		for p, t := range k.told {
+		for p, t := range k.reported {
 			if p.target == target && !all[p.trouble] {
 				d.clear(p, t)
 			}
@@ -174,16 +174,16 @@ func (c *core) look(now time.Time, list []troubles.Entry) map[string]bool {
 func (c *core) forget(all map[string]bool, k known) {
 	maps.DeleteFunc(c.seen, func(id string, _ time.Time) bool { return !all[id] })
 	maps.DeleteFunc(c.gone, func(p place, _ time.Time) bool {
-		_, knows := k.told[p]
+		_, knows := k.reported[p]
 		return !knows || all[p.trouble]
 	})
 	maps.DeleteFunc(c.due, func(p place, _ time.Time) bool {
-		_, knows := k.told[p]
+		_, knows := k.reported[p]
 		return !knows && !all[p.trouble]
 	})
 }
 
-// ruleFor is the rule by which a target is told of a trouble; nil: it is not.
+// ruleFor is the rule by which a target is notified of a trouble; nil: it is not.
 func (c *core) ruleFor(target string, e *troubles.Entry) *Rule {
 	for i := range c.rules {
 		if slices.Contains(c.rules[i].Targets, target) && c.rules[i].fits(e) {
@@ -199,11 +199,11 @@ type decision struct {
 	target string
 	now    time.Time
 	next   time.Time
-	free   int // troubles that it may still be told of
+	free   int // troubles that it may still be notified of
 	out    []change
 }
 
-// raise tells of a trouble that is new to the target.
+// raise reports a trouble that is new to the target.
 func (d *decision) raise(p place, e *troubles.Entry) {
 	r := d.ruleFor(d.target, e)
 	if r == nil || !e.Counts() {
@@ -223,11 +223,11 @@ func (d *decision) raise(p place, e *troubles.Entry) {
 	d.free--
 	event := d.eventOf(raised, e)
 	event.Expires = expiry(d.now, r)
-	d.out = append(d.out, change{p, &told{Last: event, After: r.After}, &event})
+	d.out = append(d.out, change{p, &reported{Last: event, After: r.After}, &event})
 }
 
-// lasts tells what has changed of a trouble that the target knows, or reminds of it.
-func (d *decision) lasts(p place, t told, e *troubles.Entry) {
+// lasts reports what has changed of a trouble that the target knows, or reminds of it.
+func (d *decision) lasts(p place, t reported, e *troubles.Entry) {
 	switch {
 	case e.Acknowledged != nil && !t.Acknowledged:
 		event := d.again(acknowledged, t, e)
@@ -259,8 +259,8 @@ func (d *decision) lasts(p place, t told, e *troubles.Entry) {
 	d.out = append(d.out, change{p, &t, &event})
 }
 
-// clear tells that a trouble is over, once.
-func (d *decision) clear(p place, t told) {
+// clear says that a trouble is over, once.
+func (d *decision) clear(p place, t reported) {
 	since, there := d.gone[p]
 	if !there {
 		since = d.now
@@ -331,7 +331,7 @@ func (d *decision) eventOf(what string, e *troubles.Entry) Event {
 }
 
 // again is a further event of a trouble; it keeps the time since which the target knows it.
-func (d *decision) again(what string, t told, e *troubles.Entry) Event {
+func (d *decision) again(what string, t reported, e *troubles.Entry) Event {
 	out := d.eventOf(what, e)
 	out.Since, out.Repeat = t.Last.Since, t.Last.Repeat
 	if out.Severity != t.Last.Severity {
@@ -362,7 +362,7 @@ func idOf(target string, e *Event) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// keepUnrepeated is when a trouble that is told once expires where it must.
+// keepUnrepeated is when a trouble that is reported once expires where it must.
 const keepUnrepeated = 30 * 24 * time.Hour
 
 // expiry is when a reminder is overdue.

@@ -13,7 +13,7 @@ import (
 
 var began = time.Date(2026, 11, 28, 10, 0, 0, 0, time.UTC)
 
-// world is a core with what it told, and a clock.
+// world is a core with what it reported, and a clock.
 type world struct {
 	core *core
 	now  time.Time
@@ -26,7 +26,7 @@ func newWorld(rules []Rule, targets map[string]group) *world {
 	return &world{
 		core: newCore(rules, targets),
 		now:  began,
-		k:    known{told: map[place]told{}, room: map[string]int{}},
+		k:    known{reported: map[place]reported{}, room: map[string]int{}},
 		list: map[string]troubles.Entry{},
 		ids:  map[string]bool{},
 	}
@@ -43,7 +43,7 @@ func (w *world) trouble(id, kind string, change ...func(*troubles.Entry)) {
 	w.list[id] = e
 }
 
-// step lets time go by and returns what is told then.
+// step lets time go by and returns what is reported then.
 func (w *world) step(t *testing.T, d time.Duration) string {
 	t.Helper()
 	w.now = w.now.Add(d)
@@ -60,10 +60,10 @@ func (w *world) step(t *testing.T, d time.Duration) string {
 	var out []string
 	for _, target := range slices.Sorted(maps.Keys(due)) {
 		for _, c := range due[target] {
-			if c.told == nil {
-				delete(w.k.told, c.place)
+			if c.reported == nil {
+				delete(w.k.reported, c.place)
 			} else {
-				w.k.told[c.place] = *c.told
+				w.k.reported[c.place] = *c.reported
 			}
 			if c.event == nil {
 				continue
@@ -93,7 +93,7 @@ func with(change func(*Rule)) []Rule {
 	return []Rule{r}
 }
 
-// A trouble is told when it has lasted, again when it lasts, and once that it is over.
+// A trouble is reported when it has lasted, again when it lasts, and once that it is over.
 func TestRaisedRepeatedCleared(t *testing.T) {
 	w := newWorld([]Rule{everything}, map[string]group{"a": {}})
 	w.trouble("1", "link-lost")
@@ -102,7 +102,7 @@ func TestRaisedRepeatedCleared(t *testing.T) {
 	w.wants(t, 59*time.Minute, "")
 	w.wants(t, time.Minute, "a raised 1 error")
 	w.wants(t, time.Hour, "a raised 1 error")
-	if e := w.k.told[place{"a", "1"}].Last; e.Repeat != 2 || !e.Since.Equal(began) {
+	if e := w.k.reported[place{"a", "1"}].Last; e.Repeat != 2 || !e.Since.Equal(began) {
 		t.Errorf("%+v", e)
 	}
 	delete(w.list, "1")
@@ -113,7 +113,7 @@ func TestRaisedRepeatedCleared(t *testing.T) {
 	w.wants(t, time.Minute, "a raised 1 error")
 }
 
-// What comes and goes, or goes and comes, within the time of the rule is not told.
+// What comes and goes, or goes and comes, within the time of the rule is not reported.
 func TestShortTroublesAreNotTold(t *testing.T) {
 	w := newWorld([]Rule{everything}, map[string]group{"a": {}})
 	w.trouble("1", "link-lost")
@@ -132,7 +132,7 @@ func TestShortTroublesAreNotTold(t *testing.T) {
 	w.wants(t, 30*time.Second, "a cleared 1 error")
 }
 
-// A trouble whose source gives a time in the future is told all the same.
+// A trouble whose source gives a time in the future is reported all the same.
 func TestTimeInTheFuture(t *testing.T) {
 	w := newWorld([]Rule{everything}, map[string]group{"a": {}})
 	w.trouble("1", "link-lost", func(e *troubles.Entry) { e.Since = began.Add(1000 * time.Hour) })
@@ -154,7 +154,7 @@ func TestAcknowledgedAndSilenced(t *testing.T) {
 	w.trouble("1", "link-lost", known, since)
 	w.trouble("4", "link-lost", silent, since)
 	w.wants(t, time.Minute, "a acknowledged 1 error")
-	if e := w.k.told[place{"a", "1"}].Last; e.By != "kim@sdn" {
+	if e := w.k.reported[place{"a", "1"}].Last; e.By != "kim@sdn" {
 		t.Errorf("%+v", e)
 	}
 	w.wants(t, 24*time.Hour, "")
@@ -205,14 +205,14 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// A warning that becomes an error is told at once, with what it was.
+// A warning that becomes an error is reported at once, with what it was.
 func TestWorse(t *testing.T) {
 	w := newWorld(with(func(r *Rule) { r.Repeat = 0 }), map[string]group{"a": {}})
 	w.trouble("1", "w-plugin")
 	w.wants(t, time.Minute, "a raised 1 warning")
 	w.trouble("1", "w-plugin", func(e *troubles.Entry) { e.Warning, e.Since = false, began })
 	w.wants(t, time.Second, "a raised 1 error")
-	if e := w.k.told[place{"a", "1"}].Last; e.Before != "warning" {
+	if e := w.k.reported[place{"a", "1"}].Last; e.Before != "warning" {
 		t.Errorf("%+v", e)
 	}
 	w.wants(t, 100*time.Hour, "")
@@ -231,7 +231,7 @@ func TestGrouped(t *testing.T) {
 	w.wants(t, time.Minute, "")
 }
 
-// What a full queue does not take is due when it has room; what is over by then is not told at all.
+// What a full queue does not take is due when it has room; what is over by then is not reported at all.
 func TestFullQueue(t *testing.T) {
 	w := newWorld([]Rule{everything}, map[string]group{"a": {}})
 	for _, id := range []string{"1", "2", "3"} {

@@ -71,7 +71,7 @@ type sender interface {
 	group() group
 }
 
-// Notifier tells the targets. It is safe for concurrent use.
+// Notifier notifies the targets. It is safe for concurrent use.
 type Notifier struct {
 	o       Options
 	rules   []Rule
@@ -118,10 +118,10 @@ func newSender(dir home.Dir, controller string, t home.NotifyTarget) (sender, er
 	case t.Alertmanager != nil:
 		return newAlertmanager(dir, controller, *t.Alertmanager)
 	}
-	return nil, fmt.Errorf("it has no way to be told")
+	return nil, fmt.Errorf("it has no way to be notified")
 }
 
-// Run tells the targets while this node holds the role, until ctx ends.
+// Run notifies the targets while this node holds the role, until ctx ends.
 func (n *Notifier) Run(ctx context.Context) error {
 	for {
 		term, err := n.o.Hold(ctx)
@@ -136,7 +136,7 @@ func (n *Notifier) Run(ctx context.Context) error {
 	}
 }
 
-// runFor tells for one term: one goroutine decides, and one for each target sends, so none waits for another.
+// runFor notifies for one term: one goroutine decides, and one for each target sends, so none waits for another.
 func (n *Notifier) runFor(ctx context.Context, term Term) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -173,7 +173,7 @@ type turn struct {
 func (t *turn) decideAlways(ctx context.Context) {
 	dropped, err := t.store.dropOthers(ctx, t.targets)
 	for _, name := range dropped {
-		t.o.Log.Warn("a target is not in the settings any more; what it was not told yet is dropped", "target", name)
+		t.o.Log.Warn("a target is not in the settings any more; what it was not notified of yet is dropped", "target", name)
 	}
 	t.noteFault(ctx, err)
 	c := newCore(t.rules, t.targets)
@@ -237,7 +237,7 @@ func (t *turn) decideOnce(ctx context.Context, c *core) (next time.Time, err err
 // noteFault logs why something is not stored now; it is tried again.
 func (t *turn) noteFault(ctx context.Context, err error) {
 	if err != nil && ctx.Err() == nil {
-		t.o.Log.Warn("what is to be told cannot be queued now; it will be tried again", "error", err)
+		t.o.Log.Warn("what is to be reported cannot be queued now; it will be tried again", "error", err)
 	}
 }
 
@@ -399,7 +399,7 @@ func (n *Notifier) Test(ctx context.Context, target, by string) (id string, err 
 	return e.ID, nil
 }
 
-// metrics count what is told.
+// metrics count what is reported.
 type metrics struct {
 	n                     *Notifier
 	sent, failed, givenUp *prometheus.CounterVec

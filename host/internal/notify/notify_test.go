@@ -329,7 +329,7 @@ func TestKills(t *testing.T) {
 			stop()
 			end()
 			r.before = nil
-			// The next one tells what is there, and lives until it has.
+			// The next one reports what is there, and lives until it has.
 			stop = run(t, tell(t, s, list, Rule{}, map[string]sender{"a": r}), holdRole(t, s, id))
 			pass(time.Minute)
 			stop()

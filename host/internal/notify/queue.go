@@ -17,13 +17,13 @@ import (
 	"ctl.internal/host/internal/datastore"
 )
 
-// Namespace of the datastore: told/TARGET/TROUBLE is what a target knows, queue/TARGET/NUMBER what waits to be sent to it,
+// Namespace of the datastore: reported/TARGET/TROUBLE is what a target knows, queue/TARGET/NUMBER what waits to be sent to it,
 // state/TARGET how the newest attempts went.
 const (
-	Namespace = "notify"
-	toldKeys  = "told/"
-	queueKeys = "queue/"
-	stateKeys = "state/"
+	Namespace    = "notify"
+	reportedKeys = "reported/"
+	queueKeys    = "queue/"
+	stateKeys    = "state/"
 )
 
 const (
@@ -67,18 +67,18 @@ func (s *store) local(f func(datastore.Snapshot) error) error {
 // read returns what is known of all targets, and the newest number of each queue.
 func (s *store) read(sn datastore.Snapshot, targets map[string]group) (known, map[string]string, error) {
 	waiting, newest, err := readQueues(sn)
-	k := known{told: map[place]told{}, room: map[string]int{}}
+	k := known{reported: map[place]reported{}, room: map[string]int{}}
 	for target := range targets {
 		k.room[target] = max(0, maxQueued-waiting[target])
 	}
 	if err != nil {
 		return k, newest, err
 	}
-	err = each(sn, toldKeys, func(key string, value []byte) error {
+	err = each(sn, reportedKeys, func(key string, value []byte) error {
 		target, trouble, _ := strings.Cut(key, "/")
-		var t told
-		if json.Unmarshal(value, &t) == nil { // else it is told anew
-			k.told[place{target, trouble}] = t
+		var t reported
+		if json.Unmarshal(value, &t) == nil { // else it is reported anew
+			k.reported[place{target, trouble}] = t
 		}
 		return nil
 	})
@@ -145,10 +145,10 @@ func (s *store) put(
 func opsOf(target string, changes []change, now time.Time, newest string, g group) (out []datastore.Op, err error) {
 	var events []Event
 	for _, c := range changes {
-		key := toldKeys + target + "/" + c.trouble
+		key := reportedKeys + target + "/" + c.trouble
 		op := datastore.Delete(Namespace, key)
-		if c.told != nil {
-			text, err := json.Marshal(c.told)
+		if c.reported != nil {
+			text, err := json.Marshal(c.reported)
 			if err != nil {
 				return nil, err
 			}
@@ -255,7 +255,7 @@ func (s *store) waiting() (out map[string]int, err error) {
 func (s *store) dropOthers(ctx context.Context, targets map[string]group) (dropped []string, err error) {
 	gone := map[string]bool{}
 	err = s.local(func(sn datastore.Snapshot) error {
-		for _, prefix := range []string{toldKeys, queueKeys, stateKeys} {
+		for _, prefix := range []string{reportedKeys, queueKeys, stateKeys} {
 			err := each(sn, prefix, func(key string, _ []byte) error {
 				name, _, _ := strings.Cut(key, "/")
 				if _, there := targets[name]; !there {
@@ -276,7 +276,7 @@ func (s *store) dropOthers(ctx context.Context, targets map[string]group) (dropp
 	dropped = slices.SortedFunc(maps.Keys(gone), cmp.Compare[string])
 	for _, name := range dropped {
 		t.Ops = append(t.Ops,
-			datastore.DeletePrefix(Namespace, toldKeys+name+"/"),
+			datastore.DeletePrefix(Namespace, reportedKeys+name+"/"),
 			datastore.DeletePrefix(Namespace, queueKeys+name+"/"),
 			datastore.Delete(Namespace, stateKeys+name),
 		)

@@ -58,7 +58,7 @@ func (s *Server) touchedBy(ctx context.Context, r *yang.RPC, input []byte) ([]ri
 		return nil, fault.Wrap(
 			fault.Denied,
 			err,
-			"it cannot be told what %s:%s would act on, so rights by port do not permit it: %v",
+			"it is not known what %s:%s would act on, so rights by port do not permit it: %v",
 			r.Module,
 			r.Name,
 			err,

@@ -177,7 +177,7 @@ func (a *Authenticator) Still(ctx context.Context, l *Login) (*Login, error) {
 	return now, nil
 }
 
-// SentBy tells the recorder of a request, if it has one, who sends it.
+// SentBy gives the recorder of a request, if it has one, the name of who sends it.
 func (a *Authenticator) SentBy(ctx context.Context, l *Login) {
 	of := act.Of(ctx)
 	if of == nil {
