@@ -270,7 +270,7 @@ var acts = []act{
 		}
 		return "bounded"
 	}},
-	{"21", "600 calls that are never answered", "", "503 but for its places", hang},
+	{"21", "450 calls that are never answered", "", "503 but for its places", hang},
 	{"22", "fill the store; 3,000 watches", "", "refused by quota", func(r *rogue) string {
 		full := ""
 		for i := range uint64(5) { // 32 MiB each
@@ -391,7 +391,7 @@ func sleeping(seconds string) (n int) {
 
 // hang fills the rogue's places: more calls are refused, and others are answered.
 func hang(r *rogue) string {
-	const all = 600
+	const all = 450 // fewer than limits.inFlight, past which the controller refuses requests of others, too
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	var refused, odd atomic.Int64
