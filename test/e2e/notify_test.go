@@ -23,12 +23,12 @@ const hookSecret = "0123456789abcdef-hush"
 type hook struct {
 	mu      sync.Mutex
 	refused map[string]bool
-	took    []told
+	took    []notification
 	faults  []string
 }
 
-// told is the body of a webhook.
-type told struct {
+// notification is the body of a webhook.
+type notification struct {
 	ID      string `json:"id"`
 	Event   string `json:"event"`
 	Trouble string `json:"trouble"`
@@ -45,7 +45,7 @@ func (h *hook) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	text, err := io.ReadAll(r.Body)
 	mac := hmac.New(sha256.New, []byte(hookSecret))
 	fmt.Fprintf(mac, "%s.%s", r.Header.Get("Ctl-Timestamp"), text)
-	var one told
+	var one notification
 	if err != nil || json.Unmarshal(text, &one) != nil || r.Header.Get("Ctl-Signature") != "sha256="+hex.EncodeToString(mac.Sum(nil)) {
 		h.faults = append(h.faults, string(text))
 		http.Error(w, "no", http.StatusForbidden)
@@ -60,7 +60,7 @@ func (h *hook) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // heard returns the first of an event of a kind, and how many there were, each once by its id.
-func (h *hook) heard(event, kind string) (first told, n int) {
+func (h *hook) heard(event, kind string) (first notification, n int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	ids := map[string]bool{}
@@ -76,7 +76,7 @@ func (h *hook) heard(event, kind string) (first told, n int) {
 	return first, n
 }
 
-// A webhook is told of a cut link and, after the controller was killed, that it is back: each once, signed, also when it
+// A webhook is notified of a cut link and, after the controller was killed, that it is back: each once, signed, also when it
 // refuses the first attempt. Nothing that the controller shows has its secrets.
 func TestNotifications(t *testing.T) {
 	net, err := lab.Start(lab.Options{Topology: "ring:3"})
@@ -101,8 +101,8 @@ func TestNotifications(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.Ctl("switch:TopoDiscover")
-	var raised told
-	harness.Within(t, "the webhook is told of the cut link", func() (there bool) {
+	var raised notification
+	harness.Within(t, "the webhook is notified of the cut link", func() (there bool) {
 		var n int
 		raised, n = h.heard("raised", "link-lost")
 		return n == 1
@@ -117,8 +117,8 @@ func TestNotifications(t *testing.T) {
 	if err := net.SetLink("sw1", "sw2", true); err != nil {
 		t.Fatal(err)
 	}
-	var over told
-	harness.Within(t, "the webhook is told that the link is back", func() bool {
+	var over notification
+	harness.Within(t, "the webhook is notified that the link is back", func() bool {
 		_, _ = c.TryCtl("switch:TopoDiscover") // the plugin may not serve yet
 		var n int
 		over, n = h.heard("cleared", "link-lost")

@@ -282,7 +282,7 @@ func (a *AAA) rightAddCommand(ctx context.Context, in *commands.Invocation) erro
 		return err
 	}
 	return in.Emit(r, func() string {
-		return r.Holder + " may " + r.May + " what is in " + r.Set + ", and do nothing that is outside of the sets of his rights\n"
+		return r.Holder + " may " + r.May + " what is in " + r.Set + ", and do nothing that is outside of the sets of their rights\n"
 	})
 }
 

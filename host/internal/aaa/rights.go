@@ -54,7 +54,7 @@ type Scope struct {
 	scope *right.Scope
 }
 
-// ScopeOf is that of the caller of ctx; nil = no right confines him.
+// ScopeOf is that of the caller of ctx; nil = no right confines the caller.
 func (a *AAA) ScopeOf(ctx context.Context) (*Scope, error) {
 	who, known := caller.From(ctx)
 	if !known || IsPlugin(ctx) || slices.Contains(who.Roles, adminRole) {
@@ -85,7 +85,7 @@ func (s *Scope) Check(all []right.Resource, change bool) error {
 		}
 		return fault.New(
 			fault.Denied,
-			"user %s may not %s %s: it is not in a set of his rights, which are %s",
+			"user %s may not %s %s: it is in no set of the user's rights, which are %s",
 			s.user,
 			do,
 			what,

@@ -147,7 +147,7 @@ func leavesOf(schema *yaml.Node, prefix []string) (out []string) {
 	return []string{strings.Join(prefix, ".")}
 }
 
-// secretMask stands for a secret.
+// secretMask is shown in place of a secret.
 const secretMask = "**********"
 
 // formatValue is a value as show --effective prints it.

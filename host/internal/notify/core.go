@@ -100,7 +100,7 @@ type group struct {
 // maxReported are the troubles that one target is notified of at a time.
 const maxReported = 5000
 
-// core decides. What it keeps is only how long something has been so, which begins anew in a new process.
+// core decides. What it keeps is only how long something has been so, which begins again in a new process.
 type core struct {
 	rules   []Rule
 	targets map[string]group

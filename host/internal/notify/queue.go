@@ -77,7 +77,7 @@ func (s *store) read(sn datastore.Snapshot, targets map[string]group) (known, ma
 	err = each(sn, reportedKeys, func(key string, value []byte) error {
 		target, trouble, _ := strings.Cut(key, "/")
 		var t reported
-		if json.Unmarshal(value, &t) == nil { // else it is reported anew
+		if json.Unmarshal(value, &t) == nil { // else it is reported again
 			k.reported[place{target, trouble}] = t
 		}
 		return nil

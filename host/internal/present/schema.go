@@ -78,7 +78,11 @@ func TablesOf(n *yang.Node, value map[string]any) (tables []Table, values Table)
 }
 
 func tableOfList(list *yang.Node, entries []any) Table {
-	t := Table{Title: TitleOf(list), Rows: [][]any{}}
+	t := Table{
+		Title: TitleOf(list),
+		Rows:  [][]any{},
+		Empty: "No entries",
+	}
 	columns := ColumnsOf(list)
 	for _, n := range columns {
 		t.Columns = append(t.Columns, ColumnOf(n))

@@ -153,7 +153,7 @@ func (s *Server) storeRight(ctx context.Context, path string, value json.RawMess
 	return s.restconf.Config().Set(ctx, s.catalog.Installed().Schema, "/"+aaa.RightsNode+path, value)
 }
 
-// scopeOf are the rights by port of the caller of ctx; nil = none confines him.
+// scopeOf are the rights by port of the caller of ctx; nil = none confines the caller.
 func (s *Server) scopeOf(ctx context.Context) (*aaa.Scope, error) {
 	if s.aaa == nil {
 		return nil, nil
@@ -162,7 +162,7 @@ func (s *Server) scopeOf(ctx context.Context) (*aaa.Scope, error) {
 }
 
 // invokeWithin carries out an operation for somebody who has rights by port: it acts on nothing, and its output shows nothing, that
-// is in none of his sets.
+// is in none of the caller's sets.
 func (s *Server) invokeWithin(
 	ctx context.Context,
 	scope *aaa.Scope,

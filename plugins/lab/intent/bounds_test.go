@@ -10,7 +10,7 @@ import (
 
 const cableHeader = "side_a_device,side_a_type,side_a_name,side_b_device,side_b_type,side_b_name,status\n"
 
-// What stands in the place of an alias or a merged mapping is read, in each form.
+// The value that an alias or a merged mapping names is read, in each form.
 func TestAliasesAreRead(t *testing.T) {
 	for text, want := range map[string]string{
 		"topology:\n  nodes: {a: {}, b: {}}\n  links:\n  - endpoints: [&x 'a:1', 'b:1']\n  - endpoints: ['a:2', 'b:2']\n    vars: *x": "[a:1 -- b:1 a:2 -- b:2]",

@@ -9,7 +9,7 @@ import (
 	"ctl.internal/sdk/fault"
 )
 
-// What a call acts on is told in numbers, of a change of a VLAN with the ports that it leaves.
+// What a call acts on is said in numbers, of a change of a VLAN with the ports that it leaves.
 func TestWhatACallTouches(t *testing.T) {
 	b := newLab(t, network.Options{Topology: "chain:2", Ports: 6, Hosts: -1})
 	if _, err := b.call(t, "switch", "vlan-add", `{"switch":"sw1","vlan-id":7,"tagged":["1","2"],"untagged":["3"]}`); err != nil {

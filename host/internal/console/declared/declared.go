@@ -221,7 +221,10 @@ func nameArguments(r *yang.RPC, command string, err error) error {
 
 // show shows an output: its tables, or its values one a line.
 func show(r *yang.RPC, output []byte, in *commands.Invocation) error {
-	if len(bytes.TrimSpace(output)) == 0 || len(r.Output.Members()) == 0 {
+	if len(bytes.TrimSpace(output)) == 0 {
+		output = []byte("{}") // lists without entries are shown as such
+	}
+	if len(r.Output.Members()) == 0 {
 		return nil
 	}
 	v, err := present.Read(output)
@@ -230,6 +233,9 @@ func show(r *yang.RPC, output []byte, in *commands.Invocation) error {
 	}
 	members, _ := v.(map[string]any)
 	tables, values := present.TablesOf(r.Output, members)
+	if len(members)+len(tables) == 0 {
+		return nil
+	}
 	if in.Format == "json" {
 		if in.Described && len(tables) == 1 && len(values.Rows) == 0 {
 			return in.Emit(map[string]any{"ctl-table": tables[0]}, nil)

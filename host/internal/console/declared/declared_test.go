@@ -212,8 +212,11 @@ func TestListsAreTables(t *testing.T) {
 			t.Errorf("%s: %v\n%s\nwant\n%s", format, err, out, want)
 		}
 	}
-	b.output = ""
-	if out, err := b.run("lab:hosts", nil, nil, "text"); err != nil || out != "" {
-		t.Errorf("%q %v", out, err)
+	for format, want := range map[string]string{"text": "No entries\n", "json": "[]\n"} {
+		for _, b.output = range []string{"", "{}"} {
+			if out, err := b.run("lab:hosts", nil, nil, format); err != nil || out != want {
+				t.Errorf("%s of %q: %q %v", format, b.output, out, err)
+			}
+		}
 	}
 }
